@@ -49,7 +49,7 @@ TEST(Resolve, ComponentsBringTheirKeysAndAliasesBecomeNames) {
     EXPECT_FALSE(p.has("problem", "coefficient"));
 }
 
-TEST(Resolve, UnknownKeys) {
+TEST(Resolve, UnknownKeysAreToldWithTheNearestOne) {
     EXPECT_EQ(message(grid + "[solver]\nrtoll = 1\n"),
               "deck.ini:4: unknown key solver.rtoll; did you mean solver.rtol? (hyperplane help solver)");
     EXPECT_EQ(message(grid + "[solver]\nzzzzzz = 1\n"),
@@ -114,7 +114,7 @@ TEST(Resolve, SectionsThatBelongToAComponent) {
     EXPECT_EQ(resolve(parse_deck(ini, "again.ini"), {}, nested_schema()).integer("inner", "patience"), 3);
 }
 
-TEST(Resolve, KeysOfAnotherComponent) {
+TEST(Resolve, KeysOfAnotherComponentAreRefused) {
     EXPECT_EQ(message(grid + "[problem]\npeclet = 1\n"),
               "deck.ini:4: problem.peclet belongs to problem convection_diffusion, not to poisson; remove it, or leave "
               "it out "
@@ -141,7 +141,7 @@ TEST(Resolve, AnOverrideWithoutAValueLeavesTheKeyOut) {
     EXPECT_EQ(message(deck, {"grid.cells="}), "deck.ini: grid.cells is missing (hyperplane help grid.cells)");
 }
 
-TEST(Resolve, UnknownSections) {
+TEST(Resolve, UnknownSectionsAreToldWithTheNearestOne) {
     EXPECT_EQ(message(grid + "[solvr]\nrtol = 1\nx = 2\n"),
               "deck.ini:3: unknown section [solvr]; did you mean [solver]? (hyperplane help)");
     EXPECT_EQ(message(grid + "[zzzzzzzz]\n"), "deck.ini:3: unknown section [zzzzzzzz] (hyperplane help)");
@@ -149,7 +149,7 @@ TEST(Resolve, UnknownSections) {
               "--set: unknown section [solvr]; did you mean [solver]? (hyperplane help)");
 }
 
-TEST(Resolve, SectionsOfStudies) {
+TEST(Resolve, SectionsOfStudiesAreRefusedForARun) {
     const std::string why = "is for studies, and no key of it can be set for a single run (hyperplane help study)";
     EXPECT_EQ(message(grid + "[slurm]\ngpus = 2\n"), "deck.ini:3: section [slurm] " + why);
     EXPECT_EQ(message(grid, {"sweep.folder=a"}), "--set: sweep.folder: section [sweep] " + why);
@@ -175,7 +175,7 @@ TEST(Resolve, UnknownComponentsAreReportedOnce) {
               "--set: no solver is called 'GMRES'; did you mean gmres? (hyperplane list solvers)");
 }
 
-TEST(Resolve, TypesAndRanges) {
+TEST(Resolve, ValuesOfAnotherTypeOrOutOfRangeAreRefused) {
     const auto rtol = [](const std::string& v) { return message(grid + "[solver]\nrtol = " + v + "\n"); };
     const auto most = [](const std::string& v) { return message(grid + "[solver]\nmax_iterations = " + v + "\n"); };
     EXPECT_EQ(rtol("nan"),
@@ -204,7 +204,7 @@ TEST(Resolve, AnOverriddenValueIsCheckedToo) {
               "deck.ini:4: solver.rtol: expected a finite number, got 'x' (hyperplane help solver.rtol)");
 }
 
-TEST(Resolve, RequiredKeys) {
+TEST(Resolve, MissingKeysAreToldWithWhatNeedsThem) {
     EXPECT_EQ(message("[solver]\n"), "deck.ini: grid.cells is missing (hyperplane help grid.cells)");
     EXPECT_EQ(message(grid + "[problem]\nname = matrix_market\n"),
               "deck.ini: problem.matrix_file is missing, problem matrix_market needs it "
@@ -362,7 +362,7 @@ TEST(ToIni, LeavesOutWhatMeansNothing) {
         << ini;
 }
 
-TEST(ToIni, LongestValueAndAStrangeFileName) {
+TEST(ToIni, KeepsTheLongestValueInADeckOfAStrangeName) {
     const Deck deck = parse_deck(grid + "[output]\nnote = \"" + std::string(8192, '"') + "\"\n", "my\ndeck.ini");
     const Parameters p = resolve(deck, {}, sample_schema());
     EXPECT_EQ(p.text("output", "note"), std::string(4096, '"'));

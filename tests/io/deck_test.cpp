@@ -63,7 +63,7 @@ TEST(DeckSyntax, QuotesAreTakenOff) {
     EXPECT_EQ(only_value("file = it's \"so\""), "it's \"so\"");
 }
 
-TEST(DeckSyntax, WrongQuotes) {
+TEST(DeckSyntax, WrongQuotesAreToldWithTheirKey) {
     EXPECT_EQ(only_error("[output]\nfile = \"run.h5\n"), "2: output.file: the value's closing quote is missing");
     EXPECT_EQ(only_error("[output]\nfile = \"a\" b\n"),
               "2: output.file: 'b' follows the closing quote; a quote inside quotes is written twice");
@@ -90,7 +90,7 @@ TEST(DeckSyntax, CommasSeparateTheValuesThatAStudyVaries) {
     EXPECT_EQ(only_value("file = a, b"), "a, b");
 }
 
-TEST(DeckSyntax, WrongLists) {
+TEST(DeckSyntax, WrongListsAreToldWithTheirKey) {
     const std::string missing = "2: sweep.grid.cells: the value is missing (\"\" is an empty one)";
     EXPECT_EQ(listed_in("grid.cells ="), missing);
     EXPECT_EQ(listed_in("grid.cells = ; 8, 9"), missing);
@@ -137,7 +137,7 @@ TEST(DeckSyntax, DuplicatesAreFoundAcrossRepeatedSections) {
               "5: solver.rtol is given twice, first in line 2");
 }
 
-TEST(DeckSyntax, BytesThatAreNoText) {
+TEST(DeckSyntax, BytesThatAreNoTextAreToldWithTheirPlace) {
     EXPECT_EQ(only_error(std::string("[solver]\nrtol = 1\0\n", 18)),
               "2: byte 0x00 in column 9 is a control character; a deck is UTF-8 text");
     EXPECT_EQ(only_error("[solver]\nrtol = \x1b[31m1\n"),
@@ -150,7 +150,7 @@ TEST(DeckSyntax, BytesThatAreNoText) {
     EXPECT_EQ(only_error(std::string("\xff\xfe[\0s\0", 6)), "1: the file is UTF-16; save it as UTF-8");
 }
 
-TEST(DeckSyntax, LongLinesAndValues) {
+TEST(DeckSyntax, LongLinesAndValuesAreRefused) {
     EXPECT_EQ(only_error("; " + std::string(20000, 'x') + "\n"),
               "1: the line is 20002 bytes long; at most 16384 are allowed");
     EXPECT_EQ(only_error("[output]\nfile = " + std::string(5000, 'x') + "\n"),
@@ -158,7 +158,7 @@ TEST(DeckSyntax, LongLinesAndValues) {
     EXPECT_THROW(parse_override("output.file=" + std::string(5000, 'x')), UsageError);
 }
 
-TEST(DeckFile, MissingFolderAndTooLarge) {
+TEST(DeckFile, MissingFilesFoldersAndTooLargeOnesAreRefused) {
     EXPECT_THROW(
         {
             try {
@@ -200,7 +200,7 @@ TEST(Override, SplitsAtTheFirstDotAndEquals) {
     EXPECT_EQ(parse_override("output.file=\"run.h5\"").value, "run.h5");
 }
 
-TEST(Override, Wrong) {
+TEST(Override, WhatSetsNoKeyIsRefused) {
     const auto message = [](const std::string& text) -> std::string {
         try {
             parse_override(text);
@@ -220,7 +220,7 @@ TEST(Override, Wrong) {
     EXPECT_EQ(message("output.file=\"a"), "--set output.file: the value's closing quote is missing");
 }
 
-TEST(Nearest, EditsSwapsAndBeginnings) {
+TEST(Nearest, FindsEditsSwapsAndBeginnings) {
     const Lines known{"rtol", "atol", "max_iterations", "restart"};
     EXPECT_EQ(nearest("rtoll", known), "rtol");
     EXPECT_EQ(nearest("rotl", known), "rtol");

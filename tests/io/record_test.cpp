@@ -255,7 +255,7 @@ TEST(Record, FinishReplacesAndLeavesOneFile) {
     EXPECT_TRUE(r.has_state);  // from which the run can be extended
 }
 
-TEST(Record, PlacesThatCannotBeWritten) {
+TEST(Record, PlacesThatCannotBeWrittenAreRefusedAtOnce) {
     const Scratch scratch;
     const auto error = [&](const std::string& path) { return error_of([&] { RecordWriter(path, sample_header()); }); };
     EXPECT_EQ(error(scratch.path("none/run.h5")),
@@ -288,7 +288,7 @@ TEST(Hdf5, AFailureSaysOnceWhatCannotBeDone) {
               "cannot open the root group of run.h5");
 }
 
-TEST(Record, TruncatedAnywhere) {
+TEST(Record, IsRefusedWhereverItIsCut) {
     const Scratch scratch;
     RecordWriter writer(scratch.path("run.h5"), sample_header());
     fill_sample(writer);
@@ -315,7 +315,7 @@ TEST(Record, MissingPartsAreNamed) {
     }
 }
 
-TEST(Record, ColumnsOfDifferentLength) {
+TEST(Record, ColumnsOfDifferentLengthAreRefused) {
     const Scratch scratch;
     const std::string path = scratch.path("run.h5");
     for (const hsize_t rows : {0, 1, 3}) {
@@ -337,7 +337,7 @@ TEST(Record, ColumnsOfDifferentLength) {
     }
 }
 
-TEST(Record, ForeignFilesAndOtherSchemas) {
+TEST(Record, ForeignFilesAndOtherSchemasAreRefused) {
     const Scratch scratch;
     const std::string path = scratch.path("foreign.h5");
     const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);

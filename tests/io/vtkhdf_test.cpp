@@ -99,7 +99,7 @@ private:
 using Indices = std::vector<Index>;
 using Values = std::vector<double>;
 
-TEST(VtkHdf, PointData) {
+TEST(VtkHdf, FieldsAreThePointDataOfAnImage) {
     const Scratch scratch;
     const Grid grid = small_grid(false);
     const std::string path = scratch.path("run.vtkhdf");
@@ -152,7 +152,7 @@ TEST(VtkHdf, FlatAxesAreDoubled) {
     }
 }
 
-TEST(VtkHdf, ManyFieldsAndReplacement) {
+TEST(VtkHdf, ManyFieldsReplaceAnEarlierFile) {
     const Scratch scratch;
     const Grid grid = small_grid(false);
     std::vector<NamedField> fields;
@@ -191,7 +191,7 @@ TEST(VtkHdf, RefusesNamesThatAreNone) {
 }
 
 /// A plane of more points than are held at once, and a flat axis: the values of a vector arrive in their places.
-TEST(VtkHdf, VectorsInPieces) {
+TEST(VtkHdf, VectorsAreWrittenInPieces) {
     const Scratch scratch;
     Grid grid = small_grid(false);
     grid.nx = 211, grid.ny = 307, grid.nz = 1;

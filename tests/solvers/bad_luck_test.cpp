@@ -28,7 +28,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Solvers, BadLuck, ::testing::ValuesIn(testing_support::solver_names()), solver_name);
 
 /// The first product belongs to the first residual, unless x is zero.
-TEST_P(BadLuck, NanInTheOperatorAtAnyIteration) {
+TEST_P(BadLuck, NanInTheOperatorIsToldAtAnyIteration) {
     for (const double guess : {0.0, 1e-9}) {
         const int before = guess == 0.0 ? 1 : 2;  // the number of the first iteration's product
         for (int call = 1; call < 8 + before; ++call) {
@@ -43,7 +43,7 @@ TEST_P(BadLuck, NanInTheOperatorAtAnyIteration) {
     }
 }
 
-TEST_P(BadLuck, NanInThePreconditionerAtAnyIteration) {
+TEST_P(BadLuck, NanInThePreconditionerIsToldAtAnyIteration) {
     for (int call = 1; call <= 8; ++call) {
         const auto outcome = solve(*solver(), a, nan_from(m, call), b);
         EXPECT_EQ(outcome.reason(), StopReason::not_finite) << call;
@@ -54,14 +54,14 @@ TEST_P(BadLuck, NanInThePreconditionerAtAnyIteration) {
     }
 }
 
-TEST_P(BadLuck, InfinityInThePreconditioner) {
+TEST_P(BadLuck, InfinityInThePreconditionerIsTold) {
     const auto infinite = spoiled(m, 2, [](Vector& y) { y.data()[0] = std::numeric_limits<double>::infinity(); });
     const auto outcome = solve(*solver(), a, infinite, b);
     EXPECT_EQ(outcome.reason(), StopReason::not_finite);
     EXPECT_TRUE(outcome.finite());
 }
 
-TEST_P(BadLuck, NanInTheRightHandSideOrGuess) {
+TEST_P(BadLuck, NanInTheRightHandSideOrGuessIsTold) {
     auto right = random_values(30, 2);
     right[7] = nan;
     const auto outcome = solve(*solver(), a, m, vector_of(right));
@@ -82,7 +82,7 @@ TEST_P(BadLuck, NanIsFoundWithoutFurtherProducts) {
     EXPECT_LE(after, 2) << "the product that brought it, and b - A x at the end";
 }
 
-TEST_P(BadLuck, ZeroPreconditioner) {
+TEST_P(BadLuck, AZeroPreconditionerLeavesXAsItWas) {
     const auto zero = diagonal(std::vector<double>(30));
     const auto outcome = solve(*solver({{"max_iterations", "5"}}), a, zero, b);
     const std::string name = GetParam();
@@ -92,7 +92,7 @@ TEST_P(BadLuck, ZeroPreconditioner) {
     EXPECT_EQ(outcome.x, std::vector<double>(30));
 }
 
-TEST_P(BadLuck, ZeroOperator) {
+TEST_P(BadLuck, AZeroOperatorLeavesXFinite) {
     const auto zero = diagonal(std::vector<double>(30));
     const auto outcome = solve(*solver({{"max_iterations", "5"}}), zero, m, b);
     const std::string name = GetParam();
@@ -103,7 +103,7 @@ TEST_P(BadLuck, ZeroOperator) {
 }
 
 /// A is singular and b is not in its range: no solution exists, and the solve must not report convergence.
-TEST_P(BadLuck, SingularSystemWithoutSolution) {
+TEST_P(BadLuck, ASingularSystemWithoutSolutionDoesNotConverge) {
     std::vector<double> values(30, 1.0);
     values[4] = 0.0;
     values[5] = 2.0;
@@ -115,7 +115,7 @@ TEST_P(BadLuck, SingularSystemWithoutSolution) {
     }
 }
 
-TEST(Cg, IndefiniteOperator) {
+TEST(Cg, TellsAnIndefiniteOperator) {
     const auto outcome = solve(*make_solver("cg"), diagonal({1, 2, -3, 4}), identity(), vector_of({1, 1, 1, 1}));
     EXPECT_EQ(outcome.reason(), StopReason::indefinite_operator);
     EXPECT_TRUE(outcome.finite());
@@ -124,7 +124,7 @@ TEST(Cg, IndefiniteOperator) {
     EXPECT_EQ(negative.report.iterations, 0);
 }
 
-TEST(Cg, IndefinitePreconditioner) {
+TEST(Cg, TellsAnIndefinitePreconditioner) {
     const auto outcome = solve(*make_solver("cg"), diagonal({1, 2, 3}), diagonal({1, -2, 1}), vector_of({1, 1, 1}));
     EXPECT_EQ(outcome.reason(), StopReason::indefinite_preconditioner);
     EXPECT_EQ(outcome.report.iterations, 0);
@@ -230,7 +230,7 @@ TEST(Gmres, HappyBreakdownIsConvergence) {
     }
 }
 
-TEST(Richardson, Diverges) {
+TEST(Richardson, EndsWhenItDiverges) {
     const auto outcome = solve(*make_solver("richardson", {{"damping", "3"}, {"divergence_tolerance", "1e4"}}),
                                diagonal({1, 2, 3}), identity(), vector_of({1, 1, 1}));
     EXPECT_EQ(outcome.reason(), StopReason::diverged);
@@ -260,7 +260,7 @@ TEST(Krylov, ASolutionThatOverflowsIsNoticed) {
 }
 
 /// A random matrix has eigenvalues on all sides of zero, so the residual of bicgstab grows at times.
-TEST(Bicgstab, Diverges) {
+TEST(Bicgstab, EndsWhenItDiverges) {
     reference::Dense a(40, 40);
     a.values = random_values(1600, 9);
     const auto outcome = solve(*make_solver("bicgstab", {{"divergence_tolerance", "1.5"}}), dense(a), identity(),
@@ -269,7 +269,7 @@ TEST(Bicgstab, Diverges) {
     EXPECT_GT(outcome.report.recurrence_residual, 1.5 * outcome.report.b_norm);
 }
 
-TEST(Cg, Diverges) {
+TEST(Cg, EndsWhenItDiverges) {
     std::vector<double> values(40);
     for (int i = 0; i < 40; ++i) values[i] = std::pow(10.0, i / 8.0);
     const auto outcome = solve(*make_solver("cg", {{"divergence_tolerance", "1.5"}}), diagonal(values), identity(),

@@ -70,7 +70,7 @@ TEST_P(Convergence, GoodEnoughGuessTakesNoIterationAndIsKept) {
     EXPECT_EQ(outcome.x, close);
 }
 
-TEST_P(Convergence, AbsoluteTolerance) {
+TEST_P(Convergence, MeetsAnAbsoluteToleranceWithoutAnIterationTooMany) {
     const auto outcome = solve(*solver({{"rtol", "1e-12"}, {"atol", "1e-3"}}), a, m, b);
     EXPECT_EQ(outcome.reason(), StopReason::converged_atol);
     EXPECT_LE(outcome.report.true_residual, 1e-3);
@@ -156,7 +156,7 @@ TEST_P(Convergence, SmallAndLargeSystemsTakeTheSameIterations) {
     }
 }
 
-TEST_P(Convergence, NoIterationsAllowed) {
+TEST_P(Convergence, WithoutIterationsTheGuessIsKept) {
     const auto guess = random_values(20, 4);
     const auto outcome = solve(*solver({{"max_iterations", "0"}}), a, m, b, guess);
     EXPECT_EQ(outcome.reason(), StopReason::max_iterations);
@@ -182,7 +182,7 @@ TEST_P(Convergence, TheResidualOfZeroTakesNoProduct) {
     EXPECT_EQ(products, 1);
 }
 
-TEST_P(Convergence, OneIterationAllowed) {
+TEST_P(Convergence, OneIterationLowersTheResidual) {
     const auto outcome = solve(*solver({{"max_iterations", "1"}}), a, m, b);
     EXPECT_EQ(outcome.reason(), StopReason::max_iterations);
     EXPECT_EQ(outcome.report.iterations, 1);

@@ -231,7 +231,7 @@ TEST(EisenstatCg, StartsFromTheGivenX) {
     EXPECT_EQ(at_once.x, exact);
 }
 
-TEST(EisenstatCg, ZeroRightHandSide) {
+TEST(EisenstatCg, ZeroRightHandSideHasTheSolutionZero) {
     DenseSystem system(10);
     set_zero(system.b);
     const Outcome outcome = system.solve_with({}, random_values(10, 3));
@@ -240,7 +240,7 @@ TEST(EisenstatCg, ZeroRightHandSide) {
     EXPECT_EQ(outcome.x, std::vector<double>(10, 0.0));
 }
 
-TEST(EisenstatCg, IndefiniteOperator) {
+TEST(EisenstatCg, TellsAnIndefiniteOperatorWhereCgDoes) {
     Dense matrix = spd_matrix(12, 4);
     matrix(5, 5) = -30.0;
     std::vector<double> factors(12, 1.0);
@@ -255,7 +255,7 @@ TEST(EisenstatCg, IndefiniteOperator) {
     EXPECT_LT(max_difference(outcome.x, plain.x), 1e-10);
 }
 
-TEST(EisenstatCg, IndefinitePreconditioner) {
+TEST(EisenstatCg, TellsAnIndefinitePreconditioner) {
     DenseSystem system(spd_matrix(12, 4), std::vector<double>(12, -1.0));
     const Outcome outcome = system.solve_with({}, random_values(12, 5));
     EXPECT_EQ(outcome.reason(), StopReason::indefinite_preconditioner);
@@ -302,7 +302,7 @@ TEST(EisenstatCg, TrueResidualsInTheHistoryDoNotChangeTheSolve) {
     EXPECT_NEAR(shown.history[6].truth / shown.history[6].recurrence, 1.0, 1e-9);
 }
 
-TEST(EisenstatCg, Diverges) {
+TEST(EisenstatCg, EndsWhenItDivergesWhereCgDoes) {
     Dense a(40, 40);
     std::vector<double> factors(40);
     for (int i = 0; i < 40; ++i) {

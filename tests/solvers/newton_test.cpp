@@ -85,7 +85,7 @@ TEST(Newton, LineSearchConvergesWhereFullStepsDiverge) {
     EXPECT_NE(wild.solve(), NewtonReason::converged_rtol);
 }
 
-TEST(Newton, EveryStopReason) {
+TEST(Newton, EveryReasonEndsASolve) {
     const auto reason = [](const SmallProblem& problem, NewtonOptions options) {
         return NewtonRun(problem, options).solve();
     };

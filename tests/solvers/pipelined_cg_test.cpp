@@ -111,7 +111,7 @@ TEST(PipelinedCg, EndsWhereCgEnds) {
     EXPECT_LT(actual.report.true_residual, 4.0 * expected.report.true_residual);
 }
 
-TEST(PipelinedCg, IndefiniteOperator) {
+TEST(PipelinedCg, TellsAnIndefiniteOperator) {
     const auto outcome =
         solve(*make_solver("pipelined_cg"), diagonal({1, 2, -3, 4}), identity(), vector_of({1, 1, 1, 1}));
     EXPECT_EQ(outcome.reason(), StopReason::indefinite_operator);
@@ -121,7 +121,7 @@ TEST(PipelinedCg, IndefiniteOperator) {
     EXPECT_EQ(negative.report.iterations, 0);
 }
 
-TEST(PipelinedCg, IndefinitePreconditioner) {
+TEST(PipelinedCg, TellsAnIndefinitePreconditioner) {
     const auto outcome =
         solve(*make_solver("pipelined_cg"), diagonal({1, 2, 3}), diagonal({1, -2, 1}), vector_of({1, 1, 1}));
     EXPECT_EQ(outcome.reason(), StopReason::indefinite_preconditioner);
@@ -129,7 +129,7 @@ TEST(PipelinedCg, IndefinitePreconditioner) {
     EXPECT_DOUBLE_EQ(outcome.report.true_residual, std::sqrt(3.0));
 }
 
-TEST(PipelinedCg, Diverges) {
+TEST(PipelinedCg, EndsWhenItDiverges) {
     const auto outcome = solve(*make_solver("pipelined_cg", {{"divergence_tolerance", "1.5"}}),
                                diagonal(spread(40, 1e5)), identity(), vector_of(random_values(40, 11)));
     EXPECT_EQ(outcome.reason(), StopReason::diverged) << "the 2-norm of the residual may rise";
