@@ -19,6 +19,97 @@ using multigrid::PlannedGrid;
 
 namespace {
 
+/// Adds up what the grids of a hierarchy need.
+class HierarchyPlan {
+public:
+    HierarchyPlan(const MultigridOptions& options, const multigrid::SmootherPlans& smoothers,
+                  const PreconditionerSetting& setting)
+        : options_(options), smoothers_(smoothers), sum_(smoothers.on(0).plan(setting)) {
+        sum_.traits = Multigrid::traits(options, smoothers.traits(setting), setting.matrix.symmetric());
+        sum_.bytes = sum_.setup_bytes = sum_.bytes_per_apply = 0;
+    }
+
+    /// The grid of this number, with the way to the next one; on the last grid no axis is coarsened.
+    void add(int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
+        const Index before = sum_.bytes;
+        const multigrid::CoarseningOptions& coarsening = options_.coarsening;
+        const bool keeps = at.keeps_matrix(grid);
+        if (keeps) sum_.bytes += multigrid::matrix_bytes(at.setting);
+        sum_.bytes += multigrid::double_bytes(at.setting, coarsening, grid, keeps) + at.gather_bytes +
+                      multigrid::single_bytes(at.setting, coarsening, grid, grids.any() || smoothers_.coarsest);
+        if (grids.any())
+            add_smoothed(grid, at, grids);
+        else if (smoothers_.coarsest)
+            add_smoothed_last(grid, at, *smoothers_.coarsest);
+        else
+            add_inverted_last(grid, at);
+        sum_.parts.emplace_back(multigrid::name_of(grid, at.setting.matrix.grid()), sum_.bytes - before);
+    }
+    PreconditionerPlan sum() const {
+        PreconditionerPlan sum = sum_;
+        sum.setup_bytes += couplings_;
+        return sum;
+    }
+
+private:
+    Index visited(int grid, bool last, Index bytes) const {
+        return Index(visits_of(options_.cycle, grid, last) * double(bytes));
+    }
+    /// Bytes that a product with the matrix moves.
+    Index product(int grid, const PlannedGrid& at) const {
+        return (multigrid::matrix_bytes(at.setting) + 2 * multigrid::vector_bytes(at.setting)) /
+               (options_.coarsening.single(grid) ? 2 : 1);
+    }
+    /// Bytes that an application of a smoother moves.
+    static Index apply(const PreconditionerPlan& smoother, const PlannedGrid& at) {
+        return smoother.bytes_per_apply > 0 ? smoother.bytes_per_apply
+                                            : smoother.bytes + 2 * multigrid::vector_bytes(at.setting);
+    }
+
+    void add_smoothed_last(int grid, const PlannedGrid& at, const multigrid::SmootherPlan& smoother) {
+        const PreconditionerPlan own = smoother.plan(at.setting);
+        sum_.traits.drops_couplings = sum_.traits.drops_couplings || own.traits.drops_couplings;
+        sum_.bytes += own.bytes + 2 * multigrid::vector_bytes(at.setting);
+        sum_.setup_bytes = std::max(sum_.setup_bytes, own.setup_bytes);
+        sum_.bytes_per_apply += visited(grid, true, options_.coarsest_sweeps * (apply(own, at) + product(grid, at)));
+    }
+
+    void add_inverted_last(int grid, const PlannedGrid& at) {
+        using multigrid::DenseSolve;
+        const MatrixShape& a = at.setting.matrix;
+        const Backend backend = at.setting.context.backend();
+        multigrid::check_coarsest(a.grid(), a.dof());
+        sum_.bytes += DenseSolve::bytes(a.unknowns());
+        if (backend == Backend::cuda) {
+            sum_.host_bytes = DenseSolve::host_bytes(a) + multigrid::matrix_bytes(at.setting);
+            sum_.host_use = "the inverse of the coarsest grid";
+        }
+        sum_.setup_bytes = std::max(sum_.setup_bytes, DenseSolve::setup_bytes(a, backend));
+        sum_.bytes_per_apply += visited(grid, true, DenseSolve::bytes(a.unknowns()));
+    }
+
+    void add_smoothed(int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
+        const PreconditionerPlan own = smoothers_.on(grid).plan(at.setting);
+        sum_.traits.drops_couplings = sum_.traits.drops_couplings || own.traits.drops_couplings;
+        const bool rounds = options_.coarsening.rounds(grid);  // a later set-up has weights in both precisions
+        const Stencil next = multigrid::coarse_stencil(at.setting.matrix.stencil(), grids);
+        const Index p = at.interpolation_bytes(grids, next, rounds),
+                    unrounded = rounds ? at.interpolation_bytes(grids, next, false) : 0;
+        sum_.bytes += own.bytes + p + 2 * multigrid::vector_bytes(at.setting) + multigrid::damping_bytes(at.setting);
+        if constexpr (cuda_built)
+            if (at.setting.context.backend() == Backend::cuda && !at.setting.matrix.grid().any_periodic())
+                couplings_ += multigrid::CouplingSums::bytes(at.setting.natural_layout());
+        sum_.setup_bytes = std::max({sum_.setup_bytes, own.setup_bytes, unrounded, multigrid::copy_bytes(at.setting)});
+        const int steps = options_.pre_smoothing + options_.post_smoothing;
+        sum_.bytes_per_apply += visited(grid, false, steps * (apply(own, at) + product(grid, at)) + 2 * p);
+    }
+
+    const MultigridOptions& options_;
+    const multigrid::SmootherPlans& smoothers_;
+    PreconditionerPlan sum_;
+    Index couplings_ = 0;  ///< bytes of their sums of all grids, which a later set-up reads at the end
+};
+
 class MultigridRow {
 public:
     MultigridRow(const std::vector<PreconditionerRow>& others, CheckSmoother check) : check_(std::move(check)) {
@@ -42,69 +133,11 @@ public:
     PreconditionerPlan plan(const Parameters& parameters, const PreconditionerSetting& setting) const {
         const multigrid::SmootherPlans smoothers = smoothers_of(parameters, setting);
         const MultigridOptions options = options_of(parameters, setting, smoothers);
-        PreconditionerPlan sum = smoothers.on(0).plan(setting);
-        sum.traits = Multigrid::traits(options, smoothers.traits(setting), setting.matrix.symmetric());
-        sum.bytes = sum.setup_bytes = sum.bytes_per_apply = 0;
-        Index couplings = 0;  // a later set-up reads their sums of all grids at the end
-        const auto next = [&](const PlannedGrid& at, const multigrid::Coarsening& grids) {
-            return multigrid::coarse_stencil(at.setting.matrix.stencil(), grids);
-        };
-        const auto visited = [&](int grid, bool last, Index bytes) {
-            return Index(visits_of(options.cycle, grid, last) * double(bytes));
-        };
-        const auto add = [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
-            const Index unknowns = at.setting.matrix.unknowns();
-            const Index vector = multigrid::vector_bytes(at.setting);
-            const Index matrix = multigrid::matrix_bytes(at.setting);
-            const multigrid::CoarseningOptions& coarsening = options.coarsening;
-            const bool keeps = at.keeps_matrix(grid);
-            if (keeps) sum.bytes += matrix;
-            sum.bytes += multigrid::double_bytes(at.setting, coarsening, grid, keeps) + at.gather_bytes +
-                         multigrid::single_bytes(at.setting, coarsening, grid, grids.any() || smoothers.coarsest);
-            const Index product = (matrix + 2 * vector) / (coarsening.single(grid) ? 2 : 1);
-            if (!grids.any() && smoothers.coarsest) {
-                const PreconditionerPlan own = smoothers.coarsest->plan(at.setting);
-                sum.traits.drops_couplings = sum.traits.drops_couplings || own.traits.drops_couplings;
-                sum.bytes += own.bytes + 2 * vector;
-                sum.setup_bytes = std::max(sum.setup_bytes, own.setup_bytes);
-                const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
-                sum.bytes_per_apply += visited(grid, true, options.coarsest_sweeps * (m + product));
-                return;
-            }
-            if (!grids.any()) {
-                multigrid::check_coarsest(at.setting.matrix.grid(), at.setting.matrix.dof());
-                sum.bytes += multigrid::DenseSolve::bytes(unknowns);
-                if (at.setting.context.backend() == Backend::cuda) {
-                    sum.host_bytes = multigrid::DenseSolve::host_bytes(at.setting.matrix) + matrix;
-                    sum.host_use = "the inverse of the coarsest grid";
-                }
-                sum.setup_bytes = std::max(sum.setup_bytes, multigrid::DenseSolve::setup_bytes(
-                                                                at.setting.matrix, at.setting.context.backend()));
-                sum.bytes_per_apply += visited(grid, true, multigrid::DenseSolve::bytes(unknowns));
-                return;
-            }
-            const PreconditionerPlan own = smoothers.on(grid).plan(at.setting);
-            sum.traits.drops_couplings = sum.traits.drops_couplings || own.traits.drops_couplings;
-            const Index p = at.interpolation_bytes(grids, next(at, grids), options.coarsening.rounds(grid));
-            sum.bytes += own.bytes + p + 2 * vector + multigrid::damping_bytes(at.setting);
-            if constexpr (cuda_built)
-                if (at.setting.context.backend() == Backend::cuda && !at.setting.matrix.grid().any_periodic())
-                    couplings += multigrid::CouplingSums::bytes(at.setting.natural_layout());
-            const bool rounds = options.coarsening.rounds(grid);  // a later set-up has weights in both precisions
-            const Index unrounded = rounds ? at.interpolation_bytes(grids, next(at, grids), false) : 0;
-            sum.setup_bytes =
-                std::max({sum.setup_bytes, own.setup_bytes, unrounded, multigrid::copy_bytes(at.setting)});
-            const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
-            const int steps = options.pre_smoothing + options.post_smoothing;
-            sum.bytes_per_apply += visited(grid, false, steps * (m + product) + 2 * p);
-        };
+        HierarchyPlan plan(options, smoothers, setting);
         for_each_grid(
-            setting, options.coarsening, [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
-                const Index before = sum.bytes;
-                add(grid, at, grids);
-                sum.parts.emplace_back(multigrid::name_of(grid, at.setting.matrix.grid()), sum.bytes - before);
-            });
-        sum.setup_bytes += couplings;
+            setting, options.coarsening,
+            [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) { plan.add(grid, at, grids); });
+        PreconditionerPlan sum = plan.sum();
         sum.most_when = "couplings are so weak along some axes that multigrid coarsens one axis at a time";
         sum.most_bytes =
             std::max(sum.bytes,
