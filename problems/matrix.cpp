@@ -282,6 +282,8 @@ std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Conte
     };
     const InputMatrix input = read_input_matrix(parameters, "file", files);
     const std::vector<double> b = read_right_hand_side(parameters, files, input.csr.rows);
+    check_solvable(input.csr, 1, b, parameters.where("problem", "right_hand_side"),
+                   right_hand_side(parameters) == RightHandSide::file);
     took("reading");
     const std::optional<int> dof = given_block_size(parameters, input.csr.rows, input.block);
     auto made = in_blocks(context.host(), input.csr, dof ? *dof : found_block_size(input.csr),
@@ -289,6 +291,8 @@ std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Conte
     const bool symmetric = equals_transpose(*made);
     std::vector<std::string> warnings = input.warnings;
     if (std::string text = zeros_warning(input.csr); !text.empty()) warnings.push_back(std::move(text));
+    // Of b = A 1 product_warning says that rows add up to zero.
+    if (std::string text = sums_warning(input.csr, !b.empty()); !text.empty()) warnings.push_back(std::move(text));
     took("blocks");
     return std::make_unique<FileMatrix>(context, std::move(made), symmetric,
                                         symmetric ? "" : unsymmetric_text(input.csr), b, std::move(preparation),

@@ -10,6 +10,38 @@
 
 namespace hyperplane {
 
+namespace {
+
+/// Whether the sums are zero to the rounding of their terms, whose absolute values add up to `magnitude`.
+bool all_zero(const std::vector<double>& sum, const std::vector<double>& magnitude) {
+    for (std::size_t at = 0; at < sum.size(); ++at)
+        if (!(std::abs(sum[at]) <= 1e-13 * magnitude[at])) return false;
+    return true;
+}
+
+/// Whether the equations of one unknown add up to zero in all columns.
+bool columns_add_up_to_zero(const CsrMatrix& csr, int dof, int unknown) {
+    std::vector<double> sum(std::size_t(csr.rows), 0.0), magnitude(sum);
+    for (Index row = unknown; row < csr.rows; row += dof)
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
+            sum[csr.column[at]] += csr.value[at];
+            magnitude[csr.column[at]] += std::abs(csr.value[at]);
+        }
+    return all_zero(sum, magnitude);
+}
+
+bool rows_add_up_to_zero(const CsrMatrix& csr) {
+    std::vector<double> sum(std::size_t(csr.rows), 0.0), magnitude(sum);
+    for (Index row = 0; row < csr.rows; ++row)
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
+            sum[row] += csr.value[at];
+            magnitude[row] += std::abs(csr.value[at]);
+        }
+    return all_zero(sum, magnitude);
+}
+
+}  // namespace
+
 ParameterSpec repeated_entries_key() {
     return {.section = "problem",
             .key = "repeated_entries",
@@ -96,6 +128,39 @@ std::string zeros_warning(const CsrMatrix& csr) {
             name, first + 1, zeros > 1 ? fmt::format(" (one of {} such {}s)", zeros, name) : "");
     }
     return "";
+}
+
+void check_solvable(const CsrMatrix& csr, int dof, const std::vector<double>& rhs, const std::string& key,
+                    bool from_file) {
+    if (rhs.empty()) return;
+    for (int unknown = 0; unknown < dof; ++unknown) {
+        double sum = 0.0, squares = 0.0;
+        const Index points = csr.rows / dof;
+        for (Index row = unknown; row < csr.rows; row += dof) {
+            sum += rhs[row];
+            squares += rhs[row] * rhs[row];
+        }
+        // What is left of a mean that was removed and then rounded to a few digits may remain.
+        if (!(std::abs(sum) > 1e-6 * std::sqrt(double(points) * squares)) || !columns_add_up_to_zero(csr, dof, unknown))
+            continue;
+        throw UsageError(fmt::format(
+            "{}: the system has no solution: the rows of the matrix{} add up to zero, as they do where no value is "
+            "prescribed, but the right-hand side adds up to {:g}. {}",
+            key, dof == 1 ? "" : fmt::format(" for unknown {} of each point", unknown), sum,
+            from_file ? fmt::format("Subtract its mean, {:g}, from each of its values", sum / double(points))
+                      : "Give a file of values that add up to zero"));
+    }
+}
+
+std::string sums_warning(const CsrMatrix& csr, bool of_rows) {
+    const char* const name = columns_add_up_to_zero(csr, 1, 0)     ? "column"
+                             : of_rows && rows_add_up_to_zero(csr) ? "row"
+                                                                   : nullptr;
+    if (!name) return "";
+    return fmt::format(
+        "the entries of each {} of the matrix add up to zero but for rounding, so the matrix is singular or nearly so: "
+        "most right-hand sides have no solution, the others many",
+        name);
 }
 
 std::string product_warning(std::span<const double> product, double largest) {

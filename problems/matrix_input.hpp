@@ -39,6 +39,13 @@ std::string product_warning(std::span<const double> product, double largest);
 /// there is none.
 std::string zeros_warning(const CsrMatrix& csr);
 
+/// Throws UsageError if the equations of an unknown add up to zero, as they do where no value is prescribed anywhere,
+/// but their right-hand sides do not: then no x solves them. `key` says where the right-hand side was given.
+void check_solvable(const CsrMatrix& csr, int dof, const std::vector<double>& rhs, const std::string& key,
+                    bool from_file);
+/// The warning about a matrix whose columns add up to zero, or with `of_rows` its rows; empty if they do not.
+std::string sums_warning(const CsrMatrix& csr, bool of_rows);
+
 /// The values of the file that problem.right_hand_side names. Throws FileError, which begins with the key's place in
 /// the deck, also unless there are `rows` of them.
 std::vector<double> read_input_vector(const Parameters& parameters, const InputFiles& files, Index rows);

@@ -53,40 +53,6 @@ Stencil stencil_of(const CsrMatrix& csr, const Grid& grid, int dof, const std::s
     return Stencil::closure(std::move(offsets));
 }
 
-/// Whether the equations of one unknown add up to zero in all columns, to the rounding of their coefficients.
-bool adds_up_to_zero(const CsrMatrix& csr, int dof, int unknown) {
-    std::vector<double> sum(std::size_t(csr.rows), 0.0), magnitude(sum);
-    for (Index row = unknown; row < csr.rows; row += dof)
-        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
-            sum[csr.column[at]] += csr.value[at];
-            magnitude[csr.column[at]] += std::abs(csr.value[at]);
-        }
-    for (std::size_t column = 0; column < sum.size(); ++column)
-        if (!(std::abs(sum[column]) <= 1e-13 * magnitude[column])) return false;
-    return true;
-}
-
-/// Throws UsageError if the equations of an unknown add up to zero, as they do where no value is prescribed anywhere,
-/// but their right-hand sides do not: then no x solves them. `key` says where the right-hand side was given.
-void check_solvable(const CsrMatrix& csr, int dof, const std::vector<double>& rhs, const std::string& key) {
-    if (rhs.empty()) return;
-    for (int unknown = 0; unknown < dof; ++unknown) {
-        double sum = 0.0, squares = 0.0;
-        const Index points = csr.rows / dof;
-        for (Index row = unknown; row < csr.rows; row += dof) {
-            sum += rhs[row];
-            squares += rhs[row] * rhs[row];
-        }
-        // What is left of a mean that was removed and then rounded to a few digits may remain.
-        if (!(std::abs(sum) > 1e-6 * std::sqrt(double(points) * squares)) || !adds_up_to_zero(csr, dof, unknown))
-            continue;
-        throw UsageError(fmt::format(
-            "{}: the system has no solution: the rows of the matrix{} add up to zero, as they do where no value is "
-            "prescribed, but the right-hand side adds up to {:g}. Subtract its mean, {:g}, from each of its values",
-            key, dof == 1 ? "" : fmt::format(" for unknown {} of each point", unknown), sum, sum / double(points)));
-    }
-}
-
 StructMatrix held_matrix(const Context& context, const SystemShape& shape, const CsrMatrix& csr) {
     const auto make = [&](const Context& where) {
         return StructMatrix(where, Layout(LayoutKind::natural, shape.grid, {}), shape.stencil, shape.dof,
@@ -224,7 +190,7 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
                         counted(dof, "unknown"), grid.points() * dof));
     std::vector<double> rhs;
     if (parameters.is_set("problem", "right_hand_side")) rhs = read_input_vector(parameters, files, csr.rows);
-    check_solvable(csr, dof, rhs, parameters.where("problem", "right_hand_side"));
+    check_solvable(csr, dof, rhs, parameters.where("problem", "right_hand_side"), true);
     SystemShape shape{.grid = grid,
                       .stencil = stencil_of(csr, grid, dof, parameters.where("problem", "matrix")),
                       .dof = dof,

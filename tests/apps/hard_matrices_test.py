@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Matrices from files that are singular or nearly so, or whose factors have rows without entries: what is said of them."""
+
+import unittest
+
+from matrices import DECK, SYSTEM, MatrixTest, array, coordinate, tridiagonal
+
+RING = [(i, j, 2 if i == j else -1) for i in range(1, 41) for j in (i, i % 40 + 1, (i - 2) % 40 + 1)]  # the Laplacian of a graph
+NO_SOLUTION = "the system has no solution: the rows of the matrix add up to zero, as they do where no value is prescribed, but the "
+COLUMNS = "warning: the entries of each column of the matrix add up to zero but for rounding, so the matrix is singular or nearly so"
+
+
+def saddle_point(rows, constraints, first=1):
+    """[[T, B^T], [B, 0]], with a tridiagonal T; each row of B has three entries, from column `first` on."""
+    entries = tridiagonal(rows)
+    for row in range(constraints):
+        for column in range(3 * row + first, 3 * row + first + 3):
+            entries += [(rows + row + 1, column, 1.0), (column, rows + row + 1, 1.0)]
+    return coordinate(rows + constraints, entries)
+
+
+class Sums(MatrixTest):
+    def deck(self, entries, b="b.mtx", preconditioner="jacobi", solver="gmres"):
+        self.write("a.mtx", coordinate(40, entries))
+        deck = SYSTEM.replace("b.mtx", b).replace("sync_free_ilu", preconditioner).replace("1e-11", "1e-9")
+        return self.write("a.ini", deck if solver == "gmres" else deck.replace("gmres\n", f"{solver}\n").replace("restart = 200\n", ""))
+
+    def test_a_right_hand_side_that_no_x_solves_for_is_refused(self):
+        for b, remedy in (("ones", "adds up to 40. Give a file of values that add up to zero"),
+                          ("random", "Give a file of values that add up to zero"),
+                          ("b.mtx", "adds up to 2. Subtract its mean, 0.05, from each of its values")):
+            self.write("b.mtx", array([2.0] + [0.0] * 39))
+            for words in (("run",), ("check",), ("compare", "--auto")):
+                self.expect(2, *words, self.deck(RING, b), "--backend", "cpu", says=["a.ini:5: problem.right_hand_side: " + NO_SOLUTION, remedy])
+
+    def test_one_that_some_x_solves_for_is_solved_for(self):
+        self.write("b.mtx", array([1.0, 0.5, -1.5] + [0.0] * 37))
+        for solver in ("cg", "gmres"):
+            done = self.expect(0, "run", self.deck(RING, solver=solver), "--fresh", "--backend", "cpu", says=COLUMNS)
+            self.assertEqual(done.stderr.count("singular"), 1)
+
+    def test_rows_or_columns_alone(self):
+        """I - P of a Markov chain, whose rows add up to zero, and its transpose, with b = A 1 and others."""
+        chain = []
+        for i in range(1, 41):
+            step = 0.75 if i % 2 else 0.5
+            chain += [(i, i, 1.0), (i, i % 40 + 1, -step), (i, (i + 1) % 40 + 1, step - 1)]
+        transposed = [(j, i, v) for i, j, v in chain]
+        for entries, b, says in ((chain, "random", COLUMNS.replace("column", "row")), (transposed, "xones", COLUMNS)):
+            done = self.run_program("run", self.deck(entries, b), "--fresh", "--backend", "cpu")
+            self.assertIn(says, done.stderr)
+        done = self.run_program("run", self.deck(chain, "xones"), "--fresh", "--backend", "cpu")
+        self.assertIn("b = A 1 is zero but for rounding", done.stderr)
+        self.assertEqual(done.stderr.count("singular"), 1)
+
+    def test_others_are_not_called_singular(self):
+        for entries in (tridiagonal(40), [(i, j, v + 1e-9 * (i == j)) for i, j, v in RING]):
+            self.assertNotIn("singular", self.run_program("run", self.deck(entries, "random"), "--fresh", "--backend", "cpu").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
