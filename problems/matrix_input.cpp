@@ -40,6 +40,20 @@ bool rows_add_up_to_zero(const CsrMatrix& csr) {
     return all_zero(sum, magnitude);
 }
 
+/// What unsymmetric_text says of the first zero that is stored while its mirror image is not.
+std::string unpaired_zero_text(const CsrMatrix& csr) {
+    for (Index row = 0; row < csr.rows; ++row)
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
+            const Index column = csr.column[at];
+            const auto begin = csr.column.begin() + csr.row_begin[column],
+                       end = csr.column.begin() + csr.row_begin[column + 1];
+            if (!std::binary_search(begin, end, row))
+                return fmt::format("row {0}, column {1} is a zero that is stored, row {1}, column {0} is not stored",
+                                   row + 1, column + 1);
+        }
+    return "";
+}
+
 }  // namespace
 
 ParameterSpec repeated_entries_key() {
@@ -97,7 +111,7 @@ std::optional<EntryPlace> first_unsymmetric(const CsrMatrix& csr) {
 
 std::string unsymmetric_text(const CsrMatrix& csr) {
     const std::optional<EntryPlace> place = first_unsymmetric(csr);
-    if (!place) return "";
+    if (!place) return unpaired_zero_text(csr);
     const auto [row, column] = *place;
     return fmt::format("row {}, column {} is {}, row {}, column {} is {}", row + 1, column + 1,
                        entry_of(csr, row, column), column + 1, row + 1, entry_of(csr, column, row));

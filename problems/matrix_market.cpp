@@ -191,12 +191,13 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
     std::vector<double> rhs;
     if (parameters.is_set("problem", "right_hand_side")) rhs = read_input_vector(parameters, files, csr.rows);
     check_solvable(csr, dof, rhs, parameters.where("problem", "right_hand_side"), true);
+    const bool symmetric = !first_unsymmetric(csr);
     SystemShape shape{.grid = grid,
                       .stencil = stencil_of(csr, grid, dof, parameters.where("problem", "matrix")),
                       .dof = dof,
-                      .symmetric = !first_unsymmetric(csr),
+                      .symmetric = symmetric,
                       .components = {},
-                      .unsymmetric_entry = unsymmetric_text(csr)};
+                      .unsymmetric_entry = symmetric ? "" : unsymmetric_text(csr)};
     for (int c = 0; c < dof; ++c) shape.components.push_back(dof == 1 ? "u" : fmt::format("u{}", c));
     return std::make_unique<FileSystem>(context, std::move(shape), csr, rhs, input.warnings);
 }

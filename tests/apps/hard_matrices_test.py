@@ -58,5 +58,13 @@ class Sums(MatrixTest):
             self.assertNotIn("singular", self.run_program("run", self.deck(entries, "random"), "--fresh", "--backend", "cpu").stderr)
 
 
+class StoredZeros(MatrixTest):
+    def test_one_without_a_mirror_image_is_named(self):
+        says = "cg needs a symmetric matrix, and that of matrix (row 2, column 5 is a zero that is stored, row 5, column 2 is not stored)"
+        self.refused(2, coordinate(6, tridiagonal(6) + [(2, 5, 0.0)]), says, solver="cg")
+        self.refused(2, coordinate(6, tridiagonal(6) + [(5, 2, 0.0)]), says.replace("row 2, column 5", "X").replace(
+            "row 5, column 2", "row 2, column 5").replace("X", "row 5, column 2"), solver="cg")
+
+
 if __name__ == "__main__":
     unittest.main()
