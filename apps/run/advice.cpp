@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "apps/base/backend.hpp"
 #include "apps/deck/schema.hpp"
@@ -137,8 +136,7 @@ public:
         if (case_.solver->cycle() > 0) return;  // it is one
         for (const auto& row : solvers()) {
             if (row.name == case_.name("solver")) continue;
-            const auto made = built_with({"solver.name=" + row.name});
-            if (!made || made->solver->cycle() == 0) continue;
+            if (!minimises(row)) continue;
             found_.push_back({{"solver.name=" + row.name}});
             return;
         }
@@ -166,7 +164,7 @@ public:
     /// longer.
     void suggest_matching(const PivotRemedies& remedies) {
         const SystemShape& shape = case_.shape();
-        if (remedies.shift || shape.dof > 1 || case_.name("problem") != "matrix") return;
+        if (remedies.shift || !remedies.boost || shape.dof > 1 || case_.name("problem") != "matrix") return;
         if (asks_for_matching(case_.parameters) || !all_rows_match()) return;
         std::vector<std::string> changes{"ordering.rows=matching"};
         try {
@@ -183,6 +181,17 @@ public:
     }
 
 private:
+    /// Whether a solver that minimises the residual may take the place of the case's. One that there is no memory to
+    /// plan may, since the run itself will say whether that suffices.
+    bool minimises(const RegistryRow<CreateSolver>& row) const {
+        try {
+            return build_with({"solver.name=" + row.name}).solver->cycle() > 0;
+        } catch (const OutOfMemory&) {
+            return case_.plan.traits.fixed && has_key(row.parameters, "solver", "restart");
+        } catch (const Error&) {
+            return false;
+        }
+    }
     /// Whether each row has a place on a diagonal without zeros, or that takes more memory to find out than the run.
     bool all_rows_match() const {
         try {
@@ -215,14 +224,6 @@ private:
     Case build_with(const std::vector<std::string>& changes) const {
         const std::vector<std::string> overrides = all_with(changes);
         return build_case(case_.deck, overrides, resolve_with(overrides), foundation_);
-    }
-    /// Returns the case that build_with makes, or nothing where it throws an error.
-    std::optional<Case> built_with(const std::vector<std::string>& changes) const {
-        try {
-            return build_with(changes);
-        } catch (const Error&) {
-            return std::nullopt;
-        }
     }
 
     const Case& case_;

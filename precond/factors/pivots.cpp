@@ -241,7 +241,7 @@ std::string PivotInverter::explain() const {
             ? " The matrix holds a NaN or an infinity, or values so large or small that the factors grew beyond double "
               "precision, which no pivot_policy can repair; check the coefficients and their units."
         : overflows         ? " Multiply both the matrix and b by a power of ten."
-        : rule_.by_row      ? " Its whole row is zero, so there is no scale to boost it to, and the matrix is singular."
+        : rule_.by_row      ? ""  // refuse_pivots says more
         : rule_.boost > 0.0 ? " Its whole block is zero, so there is no scale to boost it to; give it a diagonal entry."
                             : "";
     const std::string place = grid_.plain_rows
@@ -254,13 +254,19 @@ std::string PivotInverter::explain() const {
 
 void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotInverter& inverter,
                    const PivotRules& rules, const std::string& remark, const std::string& of_signs) {
-    std::string message = fmt::format("{}: {}{}", name, inverter.explain(), remark);
-    if (inverter.not_finite()) throw SetupError(message);
+    if (inverter.not_finite()) throw SetupError(fmt::format("{}: {}{}", name, inverter.explain(), remark));
     const FirstFailure first = first_failure(a, inverter);
     const PivotRemedies remedies = remedies_of(a, first);
+    const char* const of_row =
+        rules.policy != PivotPolicy::boost || !is_general(a) || !inverter.is_zero() ? ""
+        : remedies.boost
+            ? " The factors keep no entry of its row, so there is no scale to boost it to; sync_free_ilu keeps all."
+            : " Its whole row is zero, so there is no scale to boost it to, and the matrix is singular.";
+    std::string message = fmt::format("{}: {}{}{}", name, inverter.explain(), of_row, remark);
     if (remedies.shift)
         message += inverter.is_zero() ? "" : of_signs;
-    else if (!a.space().has_grid() && a.dof() == 1 && inverter.is_zero() && rules.policy != PivotPolicy::boost)
+    else if (remedies.boost && !a.space().has_grid() && a.dof() == 1 && inverter.is_zero() &&
+             rules.policy != PivotPolicy::boost)
         message +=
             " Its row has no diagonal coefficient, or a zero: number such rows last, or permute the rows of the "
             "system so that large coefficients lie on the diagonal, as ordering.rows = matching does for a matrix "

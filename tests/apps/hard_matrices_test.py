@@ -58,6 +58,38 @@ class Sums(MatrixTest):
             self.assertNotIn("singular", self.run_program("run", self.deck(entries, "random"), "--fresh", "--backend", "cpu").stderr)
 
 
+class Pivots(MatrixTest):
+    def run_with(self, text, *settings, solver="gmres"):
+        self.write("a.mtx", text)
+        deck = DECK if solver == "gmres" else DECK.replace("restart = 200\n", "").replace("gmres", solver)
+        return self.run_program("run", self.write("a.ini", deck.format(file="a.mtx")), "--fresh", "--backend", "cpu",
+                                *(word for setting in settings for word in ("--set", setting)))
+
+    def test_a_row_that_the_factors_drop_is_not_called_zero(self):
+        """The last row's only entry couples it to another part."""
+        entries = tridiagonal(40) + [(41, 1, 1.0), (1, 41, 1.0)]
+        done = self.run_with(coordinate(41, entries), "preconditioner.name=subdomain_ildu0", "preconditioner.parts=consecutive",
+                             "preconditioner.part_rows=8", "preconditioner.pivot_policy=boost")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("the pivot at row 41 is zero (1 such pivot in all). The factors keep no entry of its row", done.stderr)
+        self.assertNotIn("singular", done.stderr)
+
+    def test_matching_is_not_advised_where_it_cannot_help(self):
+        zeros = coordinate(60, [(i, j, 0.0 if i == 7 else v) for i, j, v in tridiagonal(60)])
+        small = coordinate(60, [(i, j, v * 1e-320) for i, j, v in tridiagonal(60)])
+        for text in (zeros, small):
+            for solver in ("gmres", "bicgstab"):
+                done = self.run_with(text, solver=solver)
+                self.assertEqual(done.returncode, 5)
+                self.assertIn("Try preconditioner.name = none.", done.stderr)
+                self.assertNotIn("permute the rows", done.stderr)
+
+    def test_a_solver_is_advised_that_needs_more_memory(self):
+        done = self.run_with(saddle_point(300, 60), solver="cg")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("the preconditioner is not positive definite; try solver.name = gmres", done.stderr)
+
+
 class StoredZeros(MatrixTest):
     def test_one_without_a_mirror_image_is_named(self):
         says = "cg needs a symmetric matrix, and that of matrix (row 2, column 5 is a zero that is stored, row 5, column 2 is not stored)"
