@@ -304,6 +304,19 @@ std::string about_long_rows(const BlockPattern& a, bool symmetric, bool in_rcm) 
         in_rcm ? "" : "ordering.name = rcm may put such rows last; ");
 }
 
+std::string about_bare_rows(const BlockPattern& a, bool symmetric) {
+    if (!symmetric) return "";
+    Index bare = 0, first = 0;
+    for (Index i = a.rows() - 2; i >= 0; --i)  // nothing lies beyond the last row's diagonal
+        if (considered(a, true, i) == 0) ++bare, first = i;
+    if (bare == 0) return "";
+    return fmt::format(
+        "no round adds entries to row {}{}, since a row of a symmetric matrix is given a multiple of its entries from "
+        "the diagonal on, and there are none. With ordering.rows = matching, or with zeros that the file stores on the "
+        "diagonal, entries are added",
+        a.given_row(first) + 1, bare > 1 ? fmt::format(", one of {} such rows", bare) : "");
+}
+
 Index list_bytes(Index rows, Index candidates, int dof) {
     return (rows + 1) * Index(sizeof(Index)) + candidates * (Index(sizeof(int)) + dof * dof * Index(sizeof(double)));
 }

@@ -35,6 +35,9 @@ GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, cons
 /// more than 50 products for each block of the matrix, and so many that it takes a while; else empty. It advises
 /// another order unless the rows have the order of rcm.
 std::string about_long_rows(const BlockPattern& a, bool symmetric, bool in_rcm);
+/// What a plan says of rows without a block on the diagonal or beyond it, to which a round adds nothing if the matrix
+/// is symmetric; empty if there are none.
+std::string about_bare_rows(const BlockPattern& a, bool symmetric);
 
 /// The most candidates that a matrix with the pattern can have.
 Index most_candidates(const BlockPattern& a, bool symmetric, int most);

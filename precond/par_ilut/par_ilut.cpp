@@ -256,6 +256,8 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
     const bool searches_on_host = setting.context.backend() == Backend::cpu || a.dof() > 1;
     if (options.rounds > 0 && searches_on_host)
         plan.warning = par_ilut::about_long_rows(*a.pattern(), a.symmetric(), options.in_rcm);
+    if (options.rounds > 0 && plan.warning.empty())
+        plan.warning = par_ilut::about_bare_rows(*a.pattern(), a.symmetric());
     plan.bytes_per_apply = general_cpu::bytes_per_apply(a.block_rows(), kept, a.dof());
     plan.traits = traits_of(options, a.symmetric());
     Index least_sweeps = 0, most_sweeps = 0;

@@ -86,8 +86,9 @@ PreconditionerRow par_ilut_row() {
          .key = "candidates",
          .type = integer,
          .default_value = "2",
-         .description = "the most entries that a round adds to a row, as a multiple of those of the matrix's row; the "
-                        "largest are taken. It bounds the memory of the set-up",
+         .description = "the most entries that a round adds to a row, as a multiple of those of the matrix's row, of a "
+                        "symmetric matrix from the diagonal on; the largest are taken. It bounds the memory of the "
+                        "set-up",
          .minimum = Bound{1},
          .maximum = Bound{1000000}},
         {.section = section,

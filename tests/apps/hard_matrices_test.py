@@ -89,6 +89,14 @@ class Pivots(MatrixTest):
         self.assertEqual(done.returncode, 4)
         self.assertIn("the preconditioner is not positive definite; try solver.name = gmres", done.stderr)
 
+    def test_rows_to_which_par_ilut_adds_nothing_are_told(self):
+        says = "par_ilut: no round adds entries to row 301, one of 59 such rows, since a row of a symmetric matrix is given"
+        done = self.run_with(saddle_point(300, 60), "preconditioner.name=par_ilut")
+        self.assertIn(says, done.stderr)
+        self.assertIn(says, self.expect(0, "check", "a.ini", "--backend", "cpu", "--set", "preconditioner.name=par_ilut").stderr)
+        for settings in (("ordering.rows=matching",), ("preconditioner.rounds=0",)):
+            self.assertNotIn("no round", self.run_with(saddle_point(300, 60), "preconditioner.name=par_ilut", *settings).stderr)
+
 
 class StoredZeros(MatrixTest):
     def test_one_without_a_mirror_image_is_named(self):
