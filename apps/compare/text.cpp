@@ -240,8 +240,13 @@ std::string when_none_converged(const ComparisonData& c) {
         return std::any_of(c.rows.begin(), c.rows.end(),
                            [&](const ComparisonRow& row) { return row.outcome == outcome; });
     };
-    if (any("out_of_range")) return "multiply b, or the matrix and b, by a power of ten that brings ||b|| near 1";
+    // Where a residual has left the range because it grew, another b does not help.
+    const bool b_is_out_of_range = std::any_of(c.rows.begin(), c.rows.end(), [](const ComparisonRow& row) {
+        return row.outcome == "out_of_range" && row.relative_residual <= 1.0;
+    });
+    if (b_is_out_of_range) return "multiply b, or the matrix and b, by a power of ten that brings ||b|| near 1";
     std::string text = any("max_iterations") ? "raise solver.max_iterations or " : "";
+    if (any("false_convergence")) text += "take a larger solver.rtol, which rounding allows, or ";
     text += "try --preconditioners with parameters";
     if (any("setup_failed")) text += "; the lines 'failed' say what would mend the set-ups";
     return text;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Matrices from files that are singular or nearly so, or whose factors have rows without entries: what is said of them."""
 
+import json
 import unittest
 
 from matrices import DECK, SYSTEM, MatrixTest, array, coordinate, tridiagonal
@@ -96,6 +97,31 @@ class Pivots(MatrixTest):
         self.assertIn(says, self.expect(0, "check", "a.ini", "--backend", "cpu", "--set", "preconditioner.name=par_ilut").stderr)
         for settings in (("ordering.rows=matching",), ("preconditioner.rounds=0",)):
             self.assertNotIn("no round", self.run_with(saddle_point(300, 60), "preconditioner.name=par_ilut", *settings).stderr)
+
+
+class Recommendations(MatrixTest):
+    def recommended(self, text, b="xones"):
+        self.write("a.mtx", text)
+        deck = self.write("a.ini", SYSTEM.replace("b.mtx", b))
+        self.run_program("compare", deck, "--preconditioners", "none,jacobi,sync_free_ilu", "--auto", "--solvers", "cg,gmres", "--reps", "1",
+                         "--backend", "cpu", "--force", "--quiet", "--json", "c.json")
+        answer = json.loads((self.folder / "c.json").read_text())
+        return answer["recommendation"], {row["outcome"] for row in answer["candidates"]}
+
+    def test_where_rounding_is_the_limit_another_tolerance_is_recommended(self):
+        text, outcomes = self.recommended(coordinate(12, [(i, j, 1 / (i + j - 1)) for i in range(1, 13) for j in range(1, 13)]), "random")
+        self.assertIn("false_convergence", outcomes)
+        self.assertIn("take a larger solver.rtol, which rounding allows", text)
+
+    def test_another_b_is_recommended_where_b_is_out_of_range_alone(self):
+        scales = [10.0 ** (3 * i - 150) for i in range(101)]
+        grown = [(i, j, scales[i] * v * scales[j]) for i, j, v in tridiagonal(100)]
+        text, outcomes = self.recommended(coordinate(100, grown), "random")
+        self.assertIn("out_of_range", outcomes)
+        self.assertNotIn("power of ten", text)
+        self.write("b.mtx", array([1e-200] * 100))
+        text, outcomes = self.recommended(coordinate(100, tridiagonal(100)), "b.mtx")
+        self.assertIn("power of ten that brings ||b|| near 1", text)
 
 
 class StoredZeros(MatrixTest):
