@@ -13,6 +13,7 @@ import unittest
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 try:
     import h5py  # noqa: F401
@@ -27,6 +28,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "apps" / "reporting" / "report.py
 sys.path.insert(0, str(SCRIPT.parent))
 
 import report  # noqa: E402
+from reporting import plots  # noqa: E402
 
 
 class Outline(HTMLParser):
@@ -89,12 +91,22 @@ class ReportTest(unittest.TestCase):
                 code = leaving.code
         return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
 
+    @staticmethod
+    def undrawn():
+        """While this lasts, pages have empty pictures with their descriptions, for tests of what else is on them: to draw the four
+        of a page takes longer than all the rest."""
+        return mock.patch.object(plots, "to_svg", lambda _, description: f'<svg role="img" aria-label="{description}"></svg>')
+
     def page(self, *records):
         Path(self.path("page.html")).unlink(missing_ok=True)
         done = self.report("-o", self.path("page.html"), *records)
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.path("page.html"), encoding="utf-8") as file:
             return file.read()
+
+    def undrawn_page(self, *records):
+        with self.undrawn():
+            return self.page(*records)
 
     def refused(self, *records):
         """The message of a report that must end with code 7 without writing anything."""

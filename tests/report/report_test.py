@@ -40,7 +40,7 @@ class Pages(ReportTest):
         self.assertTrue(all(link.startswith("#") for link in links))
 
     def test_page_holds_the_numbers(self):
-        text = " ".join(Outline(self.page(self.record("a.h5", iterations=(53,)))).texts)
+        text = " ".join(Outline(self.undrawn_page(self.record("a.h5", iterations=(53,)))).texts)
         for words in ("Success", "cg + struct_ilu", "64 × 64 × 64 points, star7", "262,144", "converged_rtol", " 53 ",
                       "28.0 MiB", "solver.rtol", "1e-08", "poisson.ini:4", "a # name.h5", "node<1>", "error, max 1.5e-5"):
             self.assertIn(words, text)
@@ -64,10 +64,10 @@ class Pages(ReportTest):
 
     def test_runs_of_different_systems_are_told(self):
         same = [self.record("a.h5"), self.record("b.h5", preconditioner="jacobi")]
-        self.assertNotIn("different systems", self.page(*same))
+        self.assertNotIn("different systems", self.undrawn_page(*same))
         other = self.record("c.h5", problem_keys="coefficient = checker\n")
-        self.assertNotIn("different systems", self.page(same[0], other))  # the first record does not say
-        page = self.page(self.record("d.h5", problem_keys="coefficient = <const>\n"), other)
+        self.assertNotIn("different systems", self.undrawn_page(same[0], other))  # the first record does not say
+        page = self.undrawn_page(self.record("d.h5", problem_keys="coefficient = <const>\n"), other)
         self.assertIn("The runs solve different systems, so their iterations and times do not compare methods: "
                       "problem.coefficient is &lt;const&gt;, checker.", page)
 
@@ -91,7 +91,7 @@ class Pages(ReportTest):
         label = next(svg["aria-label"] for svg in Outline(page).pictures() if "over unknowns" in svg["aria-label"])
         self.assertIn("struct_ilu: 0.036 at 4100", label)
         self.assertIn("jacobi: ", label)
-        self.assertNotIn("How it scales", self.page(self.record("one.h5")))
+        self.assertNotIn("How it scales", self.undrawn_page(self.record("one.h5")))
 
     def test_comparison(self):
         make_comparison(self.path("c.h5"), {"cg+struct_ilu": 20, "cg+jacobi:a=1": 60}, failed=("gmres+none",))
@@ -119,26 +119,26 @@ class Pages(ReportTest):
     def test_parts_of_a_preparation(self):
         """Reading, ordering, symbolic and numeric set-up apart; the sentence, if a general matrix took long."""
         long = self.record("long.h5", prepared=self.LONG)
-        text = " ".join(Outline(self.page(long)).texts)
+        text = " ".join(Outline(self.undrawn_page(long)).texts)
         for words in ("reading [s] 0.25", "ordering [s] 0.125", "symbolic set-up [s] 0.003", "numeric set-up [s] 0.0011", self.LONG + "."):
             self.assertTrue(words in text, words)
-        text = " ".join(Outline(self.page(self.record("a.h5"))).texts)
+        text = " ".join(Outline(self.undrawn_page(self.record("a.h5"))).texts)
         for words in ("reading [s]", "symbolic", "took as long"):
             self.assertFalse(words in text, words)
-        both = " ".join(Outline(self.page(long, self.path("a.h5"))).texts)
+        both = " ".join(Outline(self.undrawn_page(long, self.path("a.h5"))).texts)
         self.assertTrue("0.003" in both)
         self.assertEqual(both.count("took as long"), 1)
 
     def test_solves_after_which_candidates_pay_off(self):
         names = {"cg+jacobi": 60, "cg+struct_ilu": 20, "cg+none": 90}
         make_comparison(self.path("c.h5"), names, pays_off=[0, 17, 1], prepared=self.LONG)
-        page = self.page(self.path("c.h5"))
+        page = self.undrawn_page(self.path("c.h5"))
         self.assertEqual(self.cells(page, "pays off from solves"), ["", "17", "1"])
         self.assertEqual(self.cells(page, "reading [ms]"), ["250"] * 3)
         self.assertEqual(self.cells(page, "numeric set-up [ms]"), ["1.1"] * 3)
         self.assertTrue(self.LONG + "." in " ".join(Outline(page).texts))
         make_comparison(self.path("c.h5"), names)  # of a program that did not write the numbers
-        self.assertEqual(self.cells(self.page(self.path("c.h5")), "pays off from solves"), [""] * 3)
+        self.assertEqual(self.cells(self.undrawn_page(self.path("c.h5")), "pays off from solves"), [""] * 3)
 
     def test_solves_after_which_runs_of_several_files_pay_off(self):
         """Each beside the baseline of its own file; a single run has none."""
@@ -147,21 +147,21 @@ class Pages(ReportTest):
         cases = {("jacobi", 16): 60, ("struct_ilu", 16): 20, ("none", 16): 90}
         make_study(self.path("s.h5"), cases, waiting=[("none", 64)], pays_off=[-1, 23, 1, -1])
         single = self.record("a.h5")
-        page = self.page(self.path("c.h5"), single, self.path("s.h5"))
+        page = self.undrawn_page(self.path("c.h5"), single, self.path("s.h5"))
         self.assertEqual(self.cells(page, title), ["", "17", "1", "", "", "23", "1"])
         told = "beside the baseline of its own comparison or study"
         self.assertIn(told, " ".join(Outline(page).texts))
         make_comparison(self.path("c.h5"), {"cg+jacobi": 60, "cg+struct_ilu": 20}, pays_off=[0, 17])
-        beside = " ".join(Outline(self.page(self.path("c.h5"), single)).texts)  # side by side, as few runs are
+        beside = " ".join(Outline(self.undrawn_page(self.path("c.h5"), single)).texts)  # side by side, as few runs are
         self.assertIn(f"{title} none 17 none", beside)
         self.assertIn(told, beside)
         make_comparison(self.path("c.h5"), {"cg+jacobi": 60, "cg+struct_ilu": 20})  # of a program that did not write the numbers
         for files in ((self.path("c.h5"), single), (single, self.record("b.h5"))):
-            self.assertNotIn("pays off", " ".join(Outline(self.page(*files)).texts))
+            self.assertNotIn("pays off", " ".join(Outline(self.undrawn_page(*files)).texts))
 
     def test_comparison_and_run_together(self):
         make_comparison(self.path("c.h5"), {"cg+struct_ilu": 20, "cg+jacobi": 60})
-        text = " ".join(Outline(self.page(self.path("c.h5"), self.record("a.h5"))).texts)
+        text = " ".join(Outline(self.undrawn_page(self.path("c.h5"), self.record("a.h5"))).texts)
         self.assertIn("3 runs", text)
 
     def test_study(self):
@@ -179,13 +179,13 @@ class Pages(ReportTest):
     def test_solves_after_which_cases_of_a_study_pay_off(self):
         cases = {("jacobi", 16): 60, ("struct_ilu", 16): 20, ("none", 16): 90}
         make_study(self.path("s.h5"), cases, waiting=[("none", 64)], pays_off=[-1, 17, 1, -1])
-        self.assertEqual(self.cells(self.page(self.path("s.h5")), "pays off from solves"), ["", "17", "1", ""])
+        self.assertEqual(self.cells(self.undrawn_page(self.path("s.h5")), "pays off from solves"), ["", "17", "1", ""])
         make_study(self.path("s.h5"), cases)  # of a program that did not write the numbers
-        self.assertFalse("pays off" in " ".join(Outline(self.page(self.path("s.h5"))).texts))
+        self.assertFalse("pays off" in " ".join(Outline(self.undrawn_page(self.path("s.h5"))).texts))
 
     def test_study_without_results(self):
         make_study(self.path("s.h5"), {}, waiting=[("none", 64)])
-        self.assertIn("0 of 1 cases", " ".join(Outline(self.page(self.path("s.h5"))).texts))
+        self.assertIn("0 of 1 cases", " ".join(Outline(self.undrawn_page(self.path("s.h5"))).texts))
 
     def test_achieved_is_set_against_the_limit_where_there_is_one(self):
         self.assertIn("of what the memory delivers", svg_words(plots.bandwidth(self.read(limit=40.0))))
@@ -203,14 +203,14 @@ class Pages(ReportTest):
         """Each kind stands before those within it, whatever the order in which they first occurred."""
         profile = [("setup", 0.5, 1, 0), ("solve", 2.0, 1, 0), ("solve/spmv", 0.5, 53, 10**10), ("setup/symbolic", 0.25, 1, 0),
                    ("solve/preconditioner", 1.0, 53, 0), ("solve/preconditioner/lower", 0.6, 53, 6 * 10**9)]
-        words = Outline(self.page(self.record("a.h5", limit=40.0, profile=profile))).texts
+        words = Outline(self.undrawn_page(self.record("a.h5", limit=40.0, profile=profile))).texts
         words = [word.strip("\u2003 ") for word in words]
         kinds = ["setup", "symbolic", "solve", "spmv", "preconditioner", "lower"]
         begin = words.index("kind of work")
         self.assertEqual([word for word in words[begin:] if word in kinds][:6], kinds)
         for word in ("Where the time went", "25.0%", "50%", "20", "30.0%"):
             self.assertIn(word, words[begin - 20:])
-        self.assertNotIn("kind of work", Outline(self.page(self.record("b.h5"))).texts)
+        self.assertNotIn("kind of work", Outline(self.undrawn_page(self.record("b.h5"))).texts)
 
     def read(self, **options):
         return hyperplane.load_all([self.record("a.h5", **options)])
@@ -230,11 +230,11 @@ class Pages(ReportTest):
         self.assertIn("fine", text)
 
     def test_iterations_of_all_solves_are_added_up(self):
-        text = " ".join(Outline(self.page(self.record("a.h5", iterations=(20, 20, 18), rate=0.4))).texts)
+        text = " ".join(Outline(self.undrawn_page(self.record("a.h5", iterations=(20, 20, 18), rate=0.4))).texts)
         self.assertRegex(text, r"iterations\s+58 ")
 
     def test_failure_is_said_in_words(self):
-        text = self.page(self.record("a.h5", status="failed", exit_code=3, message="residual 1e-3 after 20"))
+        text = self.undrawn_page(self.record("a.h5", status="failed", exit_code=3, message="residual 1e-3 after 20"))
         self.assertIn("No success: residual 1e-3 after 20 (exit code 3: not converged", text)
 
     def test_running_record_is_marked(self):
@@ -247,7 +247,8 @@ class Pages(ReportTest):
         self.assertEqual(self.page(file), self.page(file))
 
     def test_png(self):
-        done = self.report(self.record("a.h5"), "--png", self.path("a.png"))
+        with self.undrawn():
+            done = self.report(self.record("a.h5"), "--png", self.path("a.png"))
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.path("a.png"), "rb") as file:
             head = file.read(24)
@@ -284,7 +285,8 @@ class Pages(ReportTest):
 
     def test_pictures_for_papers(self):
         for kind, head in (("pdf", b"%PDF"), ("svg", b"<?xml")):
-            done = self.report(self.record("a.h5"), "-o", f"{kind}.html", "--png", self.path(f"a.{kind}"))
+            with self.undrawn():
+                done = self.report(self.record("a.h5"), "-o", f"{kind}.html", "--png", self.path(f"a.{kind}"))
             self.assertEqual(done.returncode, 0, done.stderr)
             with open(self.path(f"a.{kind}"), "rb") as file:
                 self.assertEqual(file.read(len(head)), head)
