@@ -12,6 +12,8 @@ import unittest
 from program import POISSON, PROGRAM, TRANSPORT, ProgramTest, signal
 
 LONG = TRANSPORT.format(cells=24, steps=120)
+STEPS = 6
+SHORT = TRANSPORT.format(cells=8, steps=STEPS)
 SWEEP = "[sweep]\nproblem.viscosity = 1e-3, 2e-3, 3e-3\n"
 NAMES = ["viscosity=1e-3", "viscosity=2e-3", "viscosity=3e-3"]
 
@@ -23,6 +25,29 @@ class Locks(ProgramTest):
             self.assertLess(time.monotonic(), deadline, f"waited too long for {path}")
             time.sleep(0.002)
 
+    def start_stopped(self, *words):
+        """A program that has stopped itself by SIGSTOP at an iteration, so that it holds its lock until it gets SIGCONT."""
+        process = self.start(*words, stop_at=f"3:{int(signal.SIGSTOP)}")
+        self.addCleanup(process.send_signal, signal.SIGCONT)
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1]), f"{words} ended")
+        return process
+
+    def expect_to_go_on(self, process):
+        """What it says until it ends with 0."""
+        process.send_signal(signal.SIGCONT)
+        said = process.communicate(timeout=120)[1]
+        self.assertEqual(process.returncode, 0, said)
+        return said
+
+    def wait_until_waiting(self, process):
+        """The log of a process until it says that it waits."""
+        log = ""
+        while "waiting until it has ended" not in log:
+            line = process.stderr.readline()
+            self.assertTrue(line, log)
+            log += line
+        return log
+
     def expect_named(self, log, process, what):
         """Host, process and since when."""
         self.assertRegex(log, rf"{re.escape(what)} is being worked on by process {process} on "
@@ -32,11 +57,8 @@ class Locks(ProgramTest):
 
 class Runs(Locks):
     def test_the_second_one_says_who_has_it(self):
-        deck = self.write("a.ini", LONG)
-        first = self.start("run", deck, "--quiet")
-        self.wait_for("a.lock")
-        first.send_signal(signal.SIGSTOP)  # so that it does not end before the others have tried
-        self.addCleanup(first.send_signal, signal.SIGCONT)
+        deck = self.write("a.ini", SHORT)
+        first = self.start_stopped("run", deck, "--quiet")
         second = self.expect(10, "run", deck, "--set", "solver.rtol=1e-3")
         self.expect_named(second.stderr, first.pid, "a.h5")
         self.expect(10, "run", deck, "--fresh", "--json")
@@ -45,41 +67,36 @@ class Runs(Locks):
                                  env={**os.environ, "SLURM_STEP_NUM_TASKS": "4"})
         self.assertEqual(by_srun.returncode, 10, by_srun.stderr)
         self.assertIn("srun has started 4 processes that do not know of each other: with --mpi=pmix", by_srun.stderr)
-        first.send_signal(signal.SIGCONT)
-        first.communicate(timeout=120)
-        self.assertEqual(first.returncode, 0)
+        self.expect_to_go_on(first)
         self.assertEqual(self.record("a.h5")["status"], "ok")
         self.assertFalse((self.folder / "a.lock").exists())
         self.assertFalse((self.folder / "a.h5.part").exists())
 
     def test_the_second_one_waits_if_asked(self):
-        deck = self.write("a.ini", LONG)
-        first = self.start("run", deck, "--quiet")
-        self.wait_for("a.lock")
-        second = self.expect(0, "run", deck, "--wait", says="waiting until it has ended")
-        self.assertEqual(first.wait(), 0)
-        self.assertIn("verdict", second.stdout)
+        deck = self.write("a.ini", SHORT)
+        first = self.start_stopped("run", deck, "--quiet")
+        second = self.start("run", deck, "--wait")
+        log = self.wait_until_waiting(second)
+        self.expect_to_go_on(first)
+        shown, rest = second.communicate(timeout=120)
+        self.assertEqual(second.returncode, 0, log + rest)
+        self.assertIn("verdict", shown)
         self.assertFalse((self.folder / "a.lock").exists())
 
     def test_a_signal_ends_the_wait(self):
-        deck = self.write("a.ini", LONG)
-        first = self.start("run", deck, "--quiet")
-        self.wait_for("a.lock")
+        deck = self.write("a.ini", SHORT)
+        first = self.start_stopped("run", deck, "--quiet")
         second = self.start("run", deck, "--wait")
-        log = ""
-        while "waiting until it has ended" not in log:
-            line = second.stderr.readline()
-            self.assertTrue(line, log)
-            log += line
+        log = self.wait_until_waiting(second)
         second.send_signal(signal.SIGTERM)
         log += second.communicate(timeout=60)[1]
-        self.assertEqual((second.returncode, first.wait()), (10, 0), log)
+        self.assertEqual(second.returncode, 10, log)
         self.assertIn("stopped while waiting", log)
+        self.expect_to_go_on(first)
 
     def test_whoever_died_holds_nothing(self):
-        deck = self.write("a.ini", LONG)
-        first = self.start("run", deck, "--quiet")
-        self.wait_for("a.lock")
+        deck = self.write("a.ini", SHORT)
+        first = self.start_stopped("run", deck, "--quiet")
         first.kill()
         first.communicate()
         self.assertTrue((self.folder / "a.lock").exists())
@@ -92,56 +109,41 @@ class Runs(Locks):
         self.assertFalse((self.folder / "a.lock").exists())
 
     def test_another_output_is_free(self):
-        deck = self.write("a.ini", LONG)
-        first = self.start("run", deck, "--quiet")
-        self.wait_for("a.lock")
+        deck = self.write("a.ini", SHORT)
+        first = self.start_stopped("run", deck, "--quiet")
         self.expect(0, "run", deck, "--set", "time.steps=1", "--set", "output.file=b.h5")
-        first.terminate()
-        first.communicate()
+        self.expect_to_go_on(first)
 
     def test_a_link_to_the_record_is_locked_with_it(self):
-        deck = self.write("a.ini", LONG)
+        deck = self.write("a.ini", SHORT)
         (self.folder / "sub").mkdir()
         links = {"link.h5": "a.h5", "chain.h5": "link.h5", "sub/other": "../a.h5"}
         for link, target in links.items():
             (self.folder / link).symlink_to(target)
-        first = self.start("run", deck, "--quiet")
-        self.wait_for("a.lock")
-        first.send_signal(signal.SIGSTOP)
-        self.addCleanup(first.send_signal, signal.SIGCONT)
+        first = self.start_stopped("run", deck, "--quiet")
         for link in links:
             leads_to = "sub/../a.h5" if link == "sub/other" else "a.h5"
             done = self.expect(10, "run", deck, "--set", f"output.file={link}", "--set", "time.steps=1")
             self.expect_named(done.stderr, first.pid, f"{link} (a link to {leads_to})")
-            self.expect(10, "run", deck, "--restart", "--set", f"output.file={link}", "--set", "time.steps=130")
+            self.expect(10, "run", deck, "--restart", "--set", f"output.file={link}", "--set", f"time.steps={STEPS + 1}")
             self.expect(10, "compare", deck, "--preconditioners", "jacobi", "-o", link)
-        first.send_signal(signal.SIGCONT)
-        first.communicate(timeout=120)
-        self.assertEqual(first.returncode, 0)
-        self.assertEqual(len(self.record("a.h5")["solves"]), 120)
+        self.expect_to_go_on(first)
+        self.assertEqual(len(self.record("a.h5")["solves"]), STEPS)
 
     def test_a_run_through_a_link_locks_what_it_leads_to(self):
-        deck = self.write("a.ini", LONG)
+        deck = self.write("a.ini", SHORT)
         (self.folder / "link.h5").symlink_to("a.h5")
-        first = self.start("run", deck, "--set", "output.file=link.h5", "--quiet")
-        self.wait_for("a.lock")
-        first.send_signal(signal.SIGSTOP)
-        self.addCleanup(first.send_signal, signal.SIGCONT)
+        first = self.start_stopped("run", deck, "--set", "output.file=link.h5", "--quiet")
         self.expect_named(self.expect(10, "run", deck).stderr, first.pid, "a.h5")
-        first.send_signal(signal.SIGCONT)
-        first.communicate(timeout=120)
-        self.assertEqual(first.returncode, 0)
+        self.expect_to_go_on(first)
         self.assertTrue((self.folder / "link.h5").is_symlink() and (self.folder / "a.h5").is_file())
         self.assertEqual(list(self.folder.glob("*.lock")), [])
 
     def test_a_link_that_changes_during_a_run_stays_locked(self):
-        deck = self.write("a.ini", LONG + "[output]\nfile = out.h5\n")
+        deck = self.write("a.ini", SHORT + "[output]\nfile = out.h5\n")
         out = self.folder / "out.h5"
         out.symlink_to("a.h5")
-        first = self.start("run", deck, "--quiet")
-        self.wait_for("a.lock")
-        first.send_signal(signal.SIGSTOP)
-        self.addCleanup(first.send_signal, signal.SIGCONT)
+        first = self.start_stopped("run", deck, "--quiet")
         again = ("run", deck, "--fresh", "--set", "time.steps=1")
         out.unlink()
         out.symlink_to("b.h5")
@@ -149,55 +151,46 @@ class Runs(Locks):
         out.unlink()
         self.expect_named(self.expect(10, *again).stderr, first.pid, "out.h5")
         self.assertFalse((self.folder / "b.h5").exists() or out.exists())
-        first.send_signal(signal.SIGCONT)
-        first.communicate(timeout=120)
-        self.assertEqual(first.returncode, 0)
-        self.assertEqual(len(self.record("out.h5")["solves"]), 120)
+        self.expect_to_go_on(first)
+        self.assertEqual(len(self.record("out.h5")["solves"]), STEPS)
         self.assertEqual(list(self.folder.glob("*.lock")), [])
 
     def test_two_runs_write_two_files_where_a_link_changes(self):
         """A link, or a name that becomes one, leads to the record of another run when the first one ends."""
-        deck = self.write("a.ini", LONG)
+        deck = self.write("a.ini", SHORT)
         out = self.folder / "out.h5"
         for linked in (True, False):
             with self.subTest(linked=linked):
                 if linked:
                     out.symlink_to("a.h5")
-                first = self.start("run", deck, "--set", "output.file=out.h5", "--quiet", "--fresh")
-                self.wait_for("out.h5.part")
-                first.send_signal(signal.SIGSTOP)
-                self.addCleanup(first.send_signal, signal.SIGCONT)
+                first = self.start_stopped("run", deck, "--set", "output.file=out.h5", "--quiet", "--fresh")
+                self.assertTrue((self.folder / "out.h5.part").exists())
                 out.unlink(missing_ok=True)
                 out.symlink_to("b.h5")
-                second = self.start("run", deck, "--set", "output.file=b.h5", "--set", "time.steps=100000", "--quiet", "--fresh")
-                self.wait_for("b.lock")
-                second.send_signal(signal.SIGSTOP)
-                self.addCleanup(second.send_signal, signal.SIGCONT)
+                second = self.start_stopped("run", deck, "--set", "output.file=b.h5", "--quiet", "--fresh")
+                self.assertTrue((self.folder / "b.lock").exists())
                 first.send_signal(signal.SIGCONT)
                 said = first.communicate(timeout=120)[1]
                 self.assertFalse((self.folder / "b.h5").exists())
                 if linked:
                     self.assertEqual(first.returncode, 0)
                     self.assertIn("out.h5 leads to b.h5 now; a.h5 is written, to which it led at the beginning", said)
-                    self.assertEqual(len(self.record("a.h5")["solves"]), 120)
+                    self.assertEqual(len(self.record("a.h5")["solves"]), STEPS)
                 else:
                     self.assertEqual(first.returncode, 10)
                     self.expect_named(said, second.pid, "out.h5 (a link to b.h5)")
                     self.assertEqual(self.record("out.h5.part")["status"], "failed")
                 second.kill()
-                second.send_signal(signal.SIGCONT)
                 second.communicate()
                 out.unlink()
                 (self.folder / "b.lock").unlink()
 
     def test_a_comparison(self):
-        deck = self.write("a.ini", POISSON.format(cells=40))
-        first = self.start("compare", deck, "--preconditioners", "jacobi,none", "--reps", "9", "--quiet")
-        self.wait_for("a_compare.lock")
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        first = self.start_stopped("compare", deck, "--preconditioners", "jacobi,none", "--reps", "2", "--quiet")
         second = self.expect(10, "compare", deck, "--preconditioners", "jacobi", "--quiet")
         self.expect_named(second.stderr, first.pid, "a_compare.h5")
-        first.communicate(timeout=120)
-        self.assertEqual(first.returncode, 0)
+        self.expect_to_go_on(first)
 
 
 class Elsewhere(Locks):
@@ -254,29 +247,23 @@ class Studies(Locks):
         self.assertEqual(list((self.folder / "s").glob("*.lock")), [])
 
     def test_a_case_that_another_process_computes_has_not_failed(self):
-        other = self.start("run", self.study, "--case", NAMES[1], "--quiet")
-        self.wait_for(f"s/{NAMES[1]}.lock")
+        self.study = self.write("s.ini", SHORT + SWEEP)
+        other = self.start_stopped("run", self.study, "--case", NAMES[1], "--quiet")
         done = self.run_program("study", "run", self.study)
         self.assertIn("1 running elsewhere", done.stderr)
         self.assertNotIn("failed  ", done.stderr)
-        other.communicate(timeout=120)
-        self.assertEqual(other.returncode, 0)
-        self.assertIn(done.returncode, (0, 8))
+        self.assertEqual(done.returncode, 8)
+        self.expect_to_go_on(other)
         self.assertEqual(self.status(), 3 * ["done"])
 
     def test_a_link_in_place_of_a_record_of_a_case(self):
         (self.folder / "s").mkdir()
         (self.folder / f"s/{NAMES[1]}.h5").symlink_to("../a.h5")
-        other = self.start("run", self.write("a.ini", LONG), "--quiet")
-        self.wait_for("a.lock")
-        other.send_signal(signal.SIGSTOP)
-        self.addCleanup(other.send_signal, signal.SIGCONT)
+        other = self.start_stopped("run", self.write("a.ini", SHORT), "--quiet")
         self.assertEqual(self.status(), ["waiting", "running", "waiting"])
         done = self.expect(10, "run", self.study, "--case", NAMES[1], "--quiet")
         self.expect_named(done.stderr, other.pid, f"s/{NAMES[1]}.h5 (a link to s/../a.h5)")
-        other.send_signal(signal.SIGCONT)
-        other.communicate(timeout=120)
-        self.assertEqual(other.returncode, 0)
+        self.expect_to_go_on(other)
 
     def test_a_case_that_is_taken_while_the_launcher_works(self):
         launcher = self.start("study", "run", self.study)

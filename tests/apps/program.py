@@ -97,14 +97,17 @@ class ProgramTest(unittest.TestCase):
         done = in_one_process(words, self.folder, timeout=300) if plain else None
         if done:
             return done
-        environment = {**os.environ, "HYPERPLANE_STOP_AT": str(stop_at)} if stop_at else None
         return subprocess.run([PROGRAM, *words], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE,
-                              text=True, timeout=300, preexec_fn=limit, env=environment)
+                              text=True, timeout=300, preexec_fn=limit, env=self.environment(stop_at))
 
-    def start(self, *words):
+    @staticmethod
+    def environment(stop_at):
+        return {**os.environ, "HYPERPLANE_STOP_AT": str(stop_at)} if stop_at else None
+
+    def start(self, *words, stop_at=None):
         """The running process."""
         process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+                                   stderr=subprocess.PIPE, text=True, env=self.environment(stop_at))
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
         return process
