@@ -27,7 +27,7 @@ inline unsigned counted(unsigned* at, unsigned last) {
 
 }  // namespace emulated
 
-// NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
+// NOLINTBEGIN(clang-diagnostic-reserved-*): names that CUDA gives to a kernel's text
 #define __syncthreads_or(value) emulated::any_of_all(value)
 #define atomicInc(at, last) emulated::counted(at, last)
 #define __ldcs(at) (*(at))
@@ -35,7 +35,7 @@ inline unsigned counted(unsigned* at, unsigned last) {
 #define __dsub_rn(x, y) ((x) - (y))
 #define __dmul_rn(x, y) ((x) * (y))
 #define __fma_rn(x, y, z) std::fma(x, y, z)
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-*)
 #define THREADS 64
 #define BLOCK_ROWS 24
 

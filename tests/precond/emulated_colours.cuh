@@ -16,7 +16,7 @@
 #include "precond/fibers.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 
-// NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
+// NOLINTBEGIN(clang-diagnostic-reserved-*): names that CUDA gives to a kernel's text
 namespace emulated_colours {
 
 constexpr int block_threads = 8;
@@ -58,7 +58,7 @@ void launch(int blocks_x, int blocks_y, const Body& body) {
 #define __ldcs(at) (*(at))
 #define JOINED_AS_IS(name, of) name##_##of
 #define JOINED(name, of) JOINED_AS_IS(name, of)
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-*)
 
 namespace values_of_text {  // the host has functions of the same names
 #include "precond/factors/reduced_values.cuh"

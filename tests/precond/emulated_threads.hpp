@@ -99,7 +99,7 @@ void launch(const std::vector<int>& blocks, int threads, const Body& body) {
 
 }  // namespace emulated
 
-// NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
+// NOLINTBEGIN(clang-diagnostic-reserved-*): names that CUDA gives to a kernel's text
 #define __global__
 #define __device__
 #define __forceinline__ inline
@@ -125,4 +125,4 @@ void launch(const std::vector<int>& blocks, int threads, const Body& body) {
     emulated::shuffled(mask, value, int(threadIdx.x % 32) - (int(threadIdx.x % 32) < (distance) ? 0 : (distance)))
 #define __ldg(at) (*(at))
 #define __ldcg(at) (*(at))
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-*)

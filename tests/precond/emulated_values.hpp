@@ -8,6 +8,6 @@ struct uint2 {
 struct uint4 {
     unsigned x, y, z, w;
 };
-inline double __hiloint2double(int /*high*/, int /*low*/) {  // NOLINT(bugprone-reserved-identifier)
+inline double __hiloint2double(int /*high*/, int /*low*/) {  // NOLINT(clang-diagnostic-reserved-*)
     return 0.0;                                              // only rows in reduced precision have scales
 }

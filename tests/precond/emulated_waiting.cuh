@@ -17,10 +17,10 @@
 // place, so that clang-tidy sees no two branches that do the same.
 namespace waiting_text::hyperplane {
 using ::hyperplane::EpochRecord, ::hyperplane::TicketState;
-inline long long __double_as_longlong(double value) {  // NOLINT(bugprone-reserved-identifier): CUDA's name
+inline long long __double_as_longlong(double value) {  // NOLINT(clang-diagnostic-reserved-*): CUDA's name
     return std::bit_cast<long long>(value);
 }
-inline double __longlong_as_double(long long bits) {  // NOLINT(bugprone-reserved-identifier): CUDA's name
+inline double __longlong_as_double(long long bits) {  // NOLINT(clang-diagnostic-reserved-*): CUDA's name
     return std::bit_cast<double>(bits);
 }
 inline unsigned atomicAdd(unsigned* at, unsigned value) {
@@ -35,8 +35,8 @@ namespace waiting_text {
 namespace polled_text {
 namespace hyperplane {
 using ::hyperplane::PivotRatio, ::hyperplane::unfinished;
-using waiting_text::hyperplane::__double_as_longlong;  // NOLINT(bugprone-reserved-identifier): CUDA's name
-using waiting_text::hyperplane::__longlong_as_double;  // NOLINT(bugprone-reserved-identifier): CUDA's name
+using waiting_text::hyperplane::__double_as_longlong;  // NOLINT(clang-diagnostic-reserved-*): CUDA's name
+using waiting_text::hyperplane::__longlong_as_double;  // NOLINT(clang-diagnostic-reserved-*): CUDA's name
 }  // namespace hyperplane
 #include "precond/sync_free_ilu/polled.cuh"
 }  // namespace polled_text

@@ -15,7 +15,7 @@
 
 #include "precond/fibers.hpp"
 
-// NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
+// NOLINTBEGIN(clang-diagnostic-reserved-*): names that CUDA gives to a kernel's text
 namespace emulated_warps {
 
 using fibers::thread_place, fibers::Place;
@@ -148,4 +148,4 @@ inline double __ldcg(const double* at) {
 #define threadIdx emulated_warps::thread_place
 #define blockIdx emulated_warps::block_place
 #define blockDim emulated_warps::block_size
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-*)

@@ -13,14 +13,14 @@
 #include "precond/sync_free_ilu/block_arguments.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
-// NOLINTBEGIN(bugprone-reserved-identifier): CUDA's name
+// NOLINTBEGIN(clang-diagnostic-reserved-*): CUDA's name
 #define __popc(bits) __builtin_popcount(bits)
 #define BY_ROW 1
 #define DOF 3
 #define LANES 32
 #define WARPS 2
 #define BATCH 1
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-*)
 namespace factor_names {
 using emulated::wait_for, emulated::publish;
 using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
@@ -55,7 +55,7 @@ using emulated::look_at, emulated::await, emulated::finish;
 using ::hyperplane::BlockFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
     ::hyperplane::largest_of_row, ::hyperplane::SolveSlice, ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot,
     ::hyperplane::unfinished;
-using polled_text::hyperplane::__longlong_as_double;  // NOLINT(bugprone-reserved-identifier): CUDA's name
+using polled_text::hyperplane::__longlong_as_double;  // NOLINT(clang-diagnostic-reserved-*): CUDA's name
 using polled_text::hyperplane::is_finished, polled_text::hyperplane::write_smallest;
 }  // namespace block_names
 namespace general_blocks_text {

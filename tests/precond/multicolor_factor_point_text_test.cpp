@@ -11,7 +11,7 @@
 #include "precond/emulated_warps.hpp"
 #include "precond/multicolor/placed_point.cuh"
 
-// NOLINTNEXTLINE(bugprone-reserved-identifier): a name that CUDA gives to a kernel's text
+// NOLINTNEXTLINE(clang-diagnostic-reserved-*): a name that CUDA gives to a kernel's text
 #define __ldg(at) (*(at))
 #define THREADS 128
 #define MOST_PRODUCTS most_colour_products

@@ -28,7 +28,7 @@ void launch(int blocks, const Body& body) {
 
 }  // namespace emulated_parts
 
-// NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
+// NOLINTBEGIN(clang-diagnostic-reserved-*): names that CUDA gives to a kernel's text
 #define THREADS 64
 #define __global__
 #define __device__
@@ -43,7 +43,7 @@ void launch(int blocks, const Body& body) {
 #define __ldcs(at) (*(at))
 #define __forceinline__ inline
 #define STORAGE 0
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-*)
 namespace values_of_text {  // the host has functions of the same names
 #include "precond/factors/reduced_values.cuh"
 }

@@ -15,7 +15,7 @@ using polled_text::hyperplane::write_smallest, search_text::hyperplane::find;
 using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
 }  // namespace published_names
 
-// NOLINTBEGIN(bugprone-reserved-identifier): names that the text asks for
+// NOLINTBEGIN(clang-diagnostic-reserved-*): names that the text asks for
 #define BY_ROW 1
 #define DOF 1
 #define WARPS 1
@@ -76,7 +76,7 @@ using namespace published_names;
 #undef HYPERPLANE_ELIMINATED_ROW
 }  // namespace published_symmetric_vect
 #undef sync_free_rows
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-*)
 
 namespace hyperplane {
 namespace {

@@ -9,12 +9,12 @@
 #include "precond/general/pattern/fill.hpp"
 #include "precond/general_cases.hpp"
 
-// NOLINTBEGIN(bugprone-reserved-identifier): the kernels' definitions
+// NOLINTBEGIN(clang-diagnostic-reserved-*): the kernels' definitions
 #define BY_ROW 1
 #define DOF 3
 #define LANES 32
 #define WARPS 2
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-*)
 namespace sweep_names {
 using ::hyperplane::FixedPointArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
     ::hyperplane::largest_of_row, ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
