@@ -7,6 +7,8 @@
 
 #include <array>
 #include <initializer_list>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "core/matrix/bsr_product_cuda.hpp"
@@ -27,6 +29,19 @@
 namespace hyperplane {
 namespace {
 
+/// Rows of the kernels of programs, each of which is compiled for the first test that has it.
+std::vector<rtc::KernelResources> compiled(const rtc::Programs& programs, const std::string& architecture) {
+    static std::map<std::tuple<std::string_view, rtc::Definitions, std::string>, std::vector<rtc::KernelResources>>
+        known;
+    std::vector<rtc::KernelResources> all;
+    for (const rtc::Program& program : programs) {
+        auto& rows = known[{program.source.main, program.definitions, architecture}];
+        if (rows.empty()) rows = rtc::compile({program}, architecture);
+        all.insert(all.end(), rows.begin(), rows.end());
+    }
+    return all;
+}
+
 /// Sweeps on the factors of multicolor, in which each triangle has an entry for every offset; on a grid of one point
 /// there are no offsets.
 TEST(SweptColours, CompileWithoutSpills) {
@@ -38,7 +53,7 @@ TEST(SweptColours, CompileWithoutSpills) {
                     const TriangleShape shape =
                         Multicolor(Context::cpu(1), {}).exported_shape(Grid{n, n, n}, named, dof, symmetric);
                     EXPECT_EQ(shape.lower(), n == 1 ? 0 : named.size() - 1);
-                    for (const auto& row : rtc::compile(TriangleSweepsCuda::programs(shape), "sm_90")) {
+                    for (const auto& row : compiled(TriangleSweepsCuda::programs(shape), "sm_90")) {
                         EXPECT_GT(row.registers, 0) << row.name;
                         EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << stencil << " " << dof;
                     }
@@ -52,7 +67,7 @@ TEST(MulticolorOfFewerThreads, CompilesWithoutSpills) {
     for (const FactorStorage storage : all_factor_storages) {
         const rtc::Programs programs =
             MulticolorCuda::programs(layout, stencil, 8, false, storage, MulticolorCuda::fewer_threads);
-        for (const auto& row : rtc::compile(programs, "sm_90")) {
+        for (const auto& row : compiled(programs, "sm_90")) {
             EXPECT_GT(row.registers, 0) << row.name;
             EXPECT_EQ(row.spill_bytes, 0) << row.name;
         }
@@ -68,10 +83,9 @@ TEST(MulticolorOfSmallGrids, CompilesWithoutSpills) {
                 const Layout layout(kind, {32, 32, 32}, stencil.level_map());
                 for (const bool single_vectors : {false, true}) {
                     if (single_vectors && !MulticolorCuda::has_single(layout, storage)) continue;
-                    const auto rows =
-                        rtc::compile(MulticolorCuda::programs(layout, stencil, 1, symmetric, storage,
-                                                              MulticolorCuda::usual_threads, single_vectors),
-                                     "sm_90");
+                    const auto rows = compiled(MulticolorCuda::programs(layout, stencil, 1, symmetric, storage,
+                                                                        MulticolorCuda::usual_threads, single_vectors),
+                                               "sm_90");
                     EXPECT_EQ(rows.size(), 4u);
                     for (const auto& row : rows) {
                         EXPECT_GT(row.registers, 0) << row.name;
@@ -90,7 +104,7 @@ TEST(ProductsOfSmallGrids, CompileWithoutSpills) {
             rtc::Programs programs = StructMatrixCuda::programs(layout, stencil, 1, storage);
             for (const rtc::Program& single : SingleMatrixCuda::programs(layout, stencil, 1, storage))
                 programs.push_back(single);
-            for (const auto& row : rtc::compile(programs, "sm_90")) {
+            for (const auto& row : compiled(programs, "sm_90")) {
                 EXPECT_GT(row.registers, 0) << row.name;
                 EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << name;
             }
@@ -99,7 +113,7 @@ TEST(ProductsOfSmallGrids, CompileWithoutSpills) {
 
 void expect_products_without_spills(std::initializer_list<std::pair<double, int>> means_and_dofs) {
     for (const auto& [mean, dof] : means_and_dofs)
-        for (const auto& row : rtc::compile(BsrProductCuda::programs(mean, dof), "sm_90")) {
+        for (const auto& row : compiled(BsrProductCuda::programs(mean, dof), "sm_90")) {
             EXPECT_GT(row.registers, 0) << row.name;
             if (dof > 8) continue;
             EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << dof;
@@ -124,7 +138,7 @@ TEST(GeneralProducts, OfUnevenRowsCompileWithoutSpills) {
 TEST(GeneralProducts, OfWarpsHoldABlock) {
     for (const int dof : {9, 10, 12, 17, 24}) {
         const rtc::Programs programs = BsrProductCuda::programs(7.0, dof);
-        for (const auto& row : rtc::compile({programs.front()}, "sm_90")) {
+        for (const auto& row : compiled({programs.front()}, "sm_90")) {
             EXPECT_GE(row.registers, 4 * dof) << row.name << " of " << dof;
             EXPECT_LE(row.registers, 128) << row.name << " of " << dof;
             EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << dof;
@@ -136,7 +150,7 @@ TEST(GeneralProducts, OfWarpsHoldABlock) {
 void expect_factors_almost_without_spills(std::initializer_list<std::array<int, 3>> shapes) {
     for (const bool symmetric : {false, true})
         for (const auto& [dof, lanes, batch] : shapes)
-            for (const auto& row : rtc::compile(SearchFactor::programs({dof, symmetric, lanes, batch}), "sm_90")) {
+            for (const auto& row : compiled(SearchFactor::programs({dof, symmetric, lanes, batch}), "sm_90")) {
                 EXPECT_GT(row.registers, 0) << row.name;
                 if (dof > 8) continue;
                 EXPECT_LE(row.spill_bytes, 64) << row.name << " of " << dof;
@@ -157,7 +171,7 @@ TEST(GeneralFactors, ThatBoostByRowCompile) {
         for (rtc::Program program :
              {SearchFactor::programs({1, symmetric, 8, 4}).back(), BlockFactor::programs({2, symmetric, 8}).back(),
               TableFactor::programs({symmetric, 1}).back(), FixedPointCuda::programs({3, symmetric, 32}).back()})
-            for (const auto& row : rtc::compile({with_scale_of_row(std::move(program))}, "sm_90"))
+            for (const auto& row : compiled({with_scale_of_row(std::move(program))}, "sm_90"))
                 EXPECT_GT(row.registers, 0) << row.name;
 }
 
@@ -172,7 +186,7 @@ TEST(GeneralFactors, AsPublishedCompileWithoutSpills) {
             counts.blocks = blocks;
             const SyncFreeShape shape = SyncFreeShape::of(counts, 1, symmetric, variant);
             EXPECT_EQ(shape.lanes, variant != adapt ? 32 : blocks == 100 ? 1 : blocks == 700 ? 8 : 32);
-            const auto rows = rtc::compile(SyncFreeCuda::programs(shape), "sm_90");
+            const auto rows = compiled(SyncFreeCuda::programs(shape), "sm_90");
             EXPECT_EQ(rows.size(), 1U);
             for (const auto& row : rows) {
                 EXPECT_EQ(row.name, "sync_free_rows");
@@ -189,7 +203,7 @@ void expect_short_rows_almost_without_spills(bool remaining) {
             if (usual == remaining) continue;
             for (const Index most : {8, 15})
                 for (const auto& row :
-                     rtc::compile(BlockFactor::programs(*BlockShape::of(most, dof, symmetric)), "sm_90")) {
+                     compiled(BlockFactor::programs(*BlockShape::of(most, dof, symmetric)), "sm_90")) {
                     EXPECT_GT(row.registers, 0) << row.name;
                     // Of two unknowns in rows of up to 15 blocks a lane holds more than its registers.
                     EXPECT_LE(row.spill_bytes, dof == 2 ? 84 : 64) << row.name << " of " << dof;
@@ -204,7 +218,7 @@ TEST(OtherGeneralFactors, OfShortRowsOfBlocksCompileAlmostWithoutSpills) {
 }
 
 TEST(GeneralLevels, CompileWithoutSpills) {
-    const auto rows = rtc::compile(level_programs(), "sm_90");
+    const auto rows = compiled(level_programs(), "sm_90");
     EXPECT_EQ(rows.size(), 3u);
     for (const auto& row : rows) {
         EXPECT_GT(row.registers, 0) << row.name;
@@ -215,7 +229,7 @@ TEST(GeneralLevels, CompileWithoutSpills) {
 void expect_sweeps_almost_without_spills(std::initializer_list<std::pair<int, int>> dofs_and_lanes) {
     for (const bool symmetric : {false, true})
         for (const auto& [dof, lanes] : dofs_and_lanes) {
-            const auto rows = rtc::compile(FixedPointCuda::programs({dof, symmetric, lanes}), "sm_90");
+            const auto rows = compiled(FixedPointCuda::programs({dof, symmetric, lanes}), "sm_90");
             EXPECT_EQ(rows.size(), dof == 1 ? 4u : 3u);
             for (const auto& row : rows) {
                 EXPECT_GT(row.registers, 0) << row.name;
@@ -236,7 +250,7 @@ TEST(OtherGeneralFixedPoint, CompilesAlmostWithoutSpills) {
 /// Those by tables, with each type of an offset: six thread blocks of 128 threads fit a multiprocessor.
 void expect_tables_almost_without_spills(std::initializer_list<std::pair<bool, int>> symmetry_and_offset_bytes) {
     for (const auto& [symmetric, offset_bytes] : symmetry_and_offset_bytes)
-        for (const auto& row : rtc::compile(TableFactor::programs({symmetric, offset_bytes}), "sm_90")) {
+        for (const auto& row : compiled(TableFactor::programs({symmetric, offset_bytes}), "sm_90")) {
             EXPECT_GT(row.registers, 0) << row.name;
             EXPECT_LE(row.registers, 65536 / (6 * 128)) << row.name << " of " << offset_bytes;
             EXPECT_LE(row.spill_bytes, 40) << row.name << " of " << offset_bytes;
@@ -250,7 +264,7 @@ TEST(OtherGeneralFactorTables, CompileAlmostWithoutSpills) {
 }
 
 void expect_solves_almost_without_spills(const rtc::Programs& programs, int dof, FactorStorage storage) {
-    for (const auto& row : rtc::compile(programs, "sm_90")) {
+    for (const auto& row : compiled(programs, "sm_90")) {
         EXPECT_GT(row.registers, 0) << row.name;
         EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof << ", " << to_string(storage);
     }
@@ -287,7 +301,7 @@ TEST(OtherGeneralSolves, OfRanksCompileAlmostWithoutSpills) {
 TEST(GeneralAsyncSweeps, CompileAlmostWithoutSpills) {
     for (const auto& [mean, dof] :
          {std::pair(1.0, 1), {3.0, 1}, {13.0, 1}, {40.0, 1}, {3.0, 2}, {3.0, 3}, {13.0, 4}, {3.0, 8}, {3.0, 32}})
-        for (const auto& row : rtc::compile(AsyncSweepCuda::programs(mean, dof), "sm_90")) {
+        for (const auto& row : compiled(AsyncSweepCuda::programs(mean, dof), "sm_90")) {
             EXPECT_GT(row.registers, 0) << row.name;
             if (dof <= 8) {
                 EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << dof;
@@ -297,7 +311,7 @@ TEST(GeneralAsyncSweeps, CompileAlmostWithoutSpills) {
 
 void expect_parts_almost_without_spills(SubdomainVariant variant, int dof, const std::string& architecture,
                                         FactorStorage storage = FactorStorage::double_precision) {
-    for (const auto& row : rtc::compile(part_solve::programs(variant, dof, storage), architecture)) {
+    for (const auto& row : compiled(part_solve::programs(variant, dof, storage), architecture)) {
         EXPECT_GT(row.registers, 0) << row.name;
         if (dof <= 8) {
             EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof << ", " << architecture;
