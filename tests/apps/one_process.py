@@ -2,7 +2,8 @@
 """Command lines of the program one after the other in one process, $HYPERPLANE_IN_ONE_PROCESS (in_one_process.cpp).
 
 A start of the program on a GPU takes a second, and three to five beside the other tests of tests/gpu/run_all.sh, which sets
-this variable. Without it, as in ctest, each command line is a process of the program itself.
+this variable; on a CPU it takes two thirds of a small run. ctest sets the variable for the tests that CMakeLists.txt lists. Without
+it each command line is a process of the program itself.
 """
 
 import atexit
