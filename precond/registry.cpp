@@ -118,9 +118,7 @@ CountedPlan plan_by_counts(const Parameters& parameters, const Context& context,
     CountedPlan plan = row.plan_by_counts(parameters, context, a);
     plan.most_bytes = std::max(plan.most_bytes, plan.bytes);
     plan.most_setup_bytes = std::max(plan.most_setup_bytes, plan.setup_bytes);
-    const Index scaling = bytes_of_scaling(parameters, a);
-    plan.bytes += scaling;
-    plan.most_bytes += scaling;
+    add_scaling(parameters, a, plan);
     return plan;
 }
 

@@ -139,14 +139,7 @@ public:
     }
     std::shared_ptr<const RowMatching> row_matching() const override {
         std::unique_ptr<BsrMatrix> copy;
-        const BsrMatrix& a = on_host(*matrix_, copy);
-        if (!a.pattern()->slab()) return std::make_shared<const RowMatching>(match_rows(a));
-        // Each rank matches all rows, whose values lie behind one another in the order of ranks.
-        const auto& whole = a.pattern()->whole();
-        Buffer<double> values(whole->context(), matrix_label, whole->blocks() * a.dof() * a.dof());
-        context_.ranks()->all_gather({a.values(), std::size_t(a.nonzeros())},
-                                     {values.data(), std::size_t(values.size())});
-        return std::make_shared<const RowMatching>(match_rows(BsrMatrix(whole, a.dof(), false, values.data())));
+        return std::make_shared<const RowMatching>(match_rows(on_host(*matrix_, copy)));
     }
     std::unique_ptr<Problem> of_rank(const Context& context,
                                      const std::shared_ptr<const BlockPattern>& part) const override {

@@ -253,7 +253,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
             solver->check_operator(parameters.text("problem", "name") + (entry.empty() ? "" : " (" + entry + ")"),
                                    problem->shape().symmetric);
             const std::string& scaling = parameters.text("scaling", "name");
-            const bool unsymmetric = !find_row(scalings(), "scaling", scaling).keeps_symmetry && plan.traits.fixed;
+            const bool unsymmetric = !find_row(scalings(), "scaling", scaling).keeps_symmetry() && plan.traits.fixed;
             solver->check(unsymmetric ? fmt::format("{} with scaling.name = {}", row.name, scaling) : row.name,
                           plan.traits);
         });

@@ -99,12 +99,6 @@ Index most_bytes_of_finding_an_order(const BlockCounts& a) {
     return edges * Index(sizeof(int)) + vertices * Index(sizeof(Index)) + (edges + 5 * vertices) * Index(sizeof(Index));
 }
 
-/// Returns the bytes that are held while rows are matched (core/graph/row_matching.cpp): the logarithm and the cost of
-/// each block, and what is known of each row and column.
-Index bytes_of_finding_a_matching(const BlockCounts& a) {
-    return 2 * a.blocks * Index(sizeof(double)) + a.rows * Index(6 * sizeof(double) + sizeof(int) + 1);
-}
-
 /// The bytes of an order, and the most that is held beside the given matrix while it is found and rows are put in it.
 struct OrderBytes {
     Index held = 0, most = 0;
@@ -115,8 +109,9 @@ OrderBytes bytes_of_order(const Parameters& parameters, const BlockCounts& a, In
     const Index numbers = a.rows * Index(sizeof(int));
     if (!asks_for_matching(parameters)) return {2 * numbers, std::max(2 * numbers + bytes_of_reordering(a), finding)};
     const Index order = 3 * numbers, matching = numbers;
-    return {order, std::max({bytes_of_finding_a_matching(a), finding + matching + BlockPattern::bytes(a.rows, a.blocks),
-                             order + matching + bytes_of_reordering(a)})};
+    return {order,
+            std::max({bytes_of_matching(a.rows, a.blocks), finding + matching + BlockPattern::bytes(a.rows, a.blocks),
+                      order + matching + bytes_of_reordering(a)})};
 }
 
 /// The memory of a run as Case::memory_plan predicts it, for a linear steady problem of whose matrix only the counts

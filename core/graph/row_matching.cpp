@@ -8,11 +8,13 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/counted.hpp"
 #include "core/error.hpp"
+#include "core/ranks/communicator.hpp"
 #include "core/timer.hpp"
 
 namespace hyperplane {
@@ -68,6 +70,15 @@ public:
         found.row = Buffer<int>(p_.context(), matching_label, n_);
         for (Index column = 0; column < n_; ++column) found.row[column] = columns_[column].row;
         return found;
+    }
+
+    /// The logarithms of the scales, where all rows are matched: those of columns follow from the matched entries.
+    void set_scales(std::span<const double> logarithm, MatchingScales& scales) const {
+        scales.row.assign(u_.begin(), u_.end());
+        for (Index column = 0; column < n_; ++column) {
+            const int row = columns_[column].row;
+            scales.column.push_back(-u_[row] - logarithm[std::size_t(p_.find(row, int(column)))]);
+        }
     }
 
 private:
@@ -261,6 +272,30 @@ private:
     std::vector<std::pair<double, int>> heap_;          ///< distances and columns, the least first
 };
 
+/// The matrix itself, or for a rank's rows that of all ranks' rows, which is stored in `gathered`.
+const BsrMatrix& of_all_ranks(const BsrMatrix& a, std::unique_ptr<BsrMatrix>& gathered) {
+    if (!a.pattern()->slab()) return a;
+    const std::shared_ptr<const BlockPattern>& whole = a.pattern()->whole();
+    gathered = std::make_unique<BsrMatrix>(whole->context(), whole, a.dof(), a.symmetric(), matching_label);
+    a.context().ranks()->all_gather({a.values(), std::size_t(a.nonzeros())},
+                                    {gathered->values(), std::size_t(gathered->nonzeros())});
+    return *gathered;
+}
+
+/// The pattern of the single rows of block rows.
+BlockPattern of_single_rows(const BlockPattern& a, Index dof) {
+    Buffer<Index> row_begin(a.context(), matching_label, a.rows() * dof + 1);
+    Buffer<int> column(a.context(), matching_label, a.blocks() * dof * dof);
+    row_begin[0] = 0;
+    for (Index row = 0; row < a.rows() * dof; ++row) {
+        Index to = row_begin[row];
+        for (Index at = a.row_begin()[row / dof]; at < a.row_begin()[row / dof + 1]; ++at)
+            for (Index c = 0; c < dof; ++c) column[to++] = int(a.column()[at] * dof + c);
+        row_begin[row + 1] = to;
+    }
+    return {std::move(row_begin), std::move(column)};
+}
+
 }  // namespace
 
 RowMatching match_rows(const BlockPattern& pattern, std::span<const double> logarithm) {
@@ -270,8 +305,10 @@ RowMatching match_rows(const BlockPattern& pattern, std::span<const double> loga
     return found;
 }
 
-RowMatching match_rows(const BsrMatrix& a) {
+RowMatching match_rows(const BsrMatrix& given) {
     const auto begin = std::chrono::steady_clock::now();
+    std::unique_ptr<BsrMatrix> gathered;
+    const BsrMatrix& a = of_all_ranks(given, gathered);
     const Index blocks = a.pattern()->blocks(), size = Index(a.dof()) * a.dof();
     Buffer<double> logarithm(a.context(), matching_label, blocks);
 #pragma omp parallel num_threads(a.context().threads_for(a.nonzeros()))
@@ -285,8 +322,42 @@ RowMatching match_rows(const BsrMatrix& a) {
     return found;
 }
 
-void require_all_matched(const RowMatching& matching, int dof, const std::string& where) {
-    if (matching.unmatched == 0) return;
+MatchingScales matching_scales(const BsrMatrix& given) {
+    std::unique_ptr<BsrMatrix> gathered;
+    const BsrMatrix& a = of_all_ranks(given, gathered);
+    const BlockPattern& blocks = *a.pattern();
+    const Index dof = a.dof();
+    std::optional<BlockPattern> single;
+    const BlockPattern& p = dof == 1 ? blocks : single.emplace(of_single_rows(blocks, dof));
+    Buffer<double> logarithm(a.context(), matching_label, p.blocks());
+#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.nonzeros()))
+    for (Index row = 0; row < p.rows(); ++row) {
+        double* to = logarithm.data() + p.row_begin()[row];
+        for (Index at = blocks.row_begin()[row / dof]; at < blocks.row_begin()[row / dof + 1]; ++at)
+            for (Index c = 0; c < dof; ++c) {
+                const double size = std::abs(a.values()[(at * dof + row % dof) * dof + c]);
+                *to++ = size > 0.0 && std::isfinite(size) ? std::log(size) : -infinity;
+            }
+    }
+    const std::span<const double> sizes{logarithm.data(), std::size_t(logarithm.size())};
+    Matcher matcher(p, sizes);
+    MatchingScales found{matcher.match(), {}, {}};
+    if (found.matching.unmatched == 0) matcher.set_scales(sizes, found);
+    return found;
+}
+
+Index bytes_of_matching(Index rows, Index blocks) {
+    // The logarithm and the cost of each block, and what is known of each row and column.
+    return 2 * blocks * Index(sizeof(double)) + rows * Index(6 * sizeof(double) + sizeof(int) + 1);
+}
+
+Index bytes_of_matching_scales(Index rows, Index blocks, int dof, bool on_ranks) {
+    const Index entries = blocks * dof * dof;
+    return bytes_of_matching(rows * dof, entries) + (dof > 1 ? BlockPattern::bytes(rows * dof, entries) : 0) +
+           (on_ranks ? entries * Index(sizeof(double)) : 0);
+}
+
+std::string unmatched_text(const RowMatching& matching, int dof, const std::string& instead) {
     const char* const row = dof == 1 ? "row" : "block row";
     const char* const usable = dof == 1 ? "entries that are not zero" : "blocks that can be inverted";
     const Index others = matching.rows_around - 1;
@@ -294,12 +365,18 @@ void require_all_matched(const RowMatching& matching, int dof, const std::string
         others == 0 ? fmt::format("it has no {}", usable)
                     : fmt::format("it and {} other {}{} have {} in only {}", others, row, others == 1 ? "" : "s",
                                   usable, counted(others, dof == 1 ? "column" : "block column"));
-    throw FileError(fmt::format(
-        "{}: no column is left for {} of {}, the first of which is {} {}: {}{}", where, matching.unmatched,
+    return fmt::format(
+        "no column is left for {} of {}, the first of which is {} {}: {}{}{}{}", matching.unmatched,
         counted(matching.row.size(), row), row, matching.first + 1, around,
         dof == 1 ? ", so the matrix is singular whatever its other values are; look for equations that are missing or "
-                   "given twice, or leave ordering.rows out and set preconditioner.pivot_policy = boost"
-                 : "; match single rows with problem.block = 1, or leave ordering.rows out"));
+                   "given twice, or "
+                 : "; match single rows with problem.block = 1, or ",
+        instead, dof == 1 ? " and set preconditioner.pivot_policy = boost" : "");
+}
+
+void require_all_matched(const RowMatching& matching, int dof, const std::string& where) {
+    if (matching.unmatched > 0)
+        throw FileError(where + ": " + unmatched_text(matching, dof, "leave ordering.rows out"));
 }
 
 BlockPattern with_rows_matched(const BlockPattern& a, const RowMatching& matching) {

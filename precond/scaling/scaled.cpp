@@ -37,6 +37,16 @@ std::vector<int> with_halo(const BsrMatrix& a, const std::vector<int>& own) {
     return {all.begin(), all.end()};
 }
 
+/// The number of sides from which a matrix is scaled.
+int sides(const ScalingRow& scaling) {
+    return scaling.columns == ColumnScales::none ? 1 : 2;
+}
+
+/// Whether M is symmetric if M~ is.
+bool has_equal_sides(const ScalingRow& scaling, bool symmetric) {
+    return scaling.columns == ColumnScales::those_of_rows || (scaling.columns == ColumnScales::own && symmetric);
+}
+
 class ScaledPreconditioner : public Preconditioner, public HasLduFactors {
 public:
     ScaledPreconditioner(const Context& context, const ScalingRow& scaling, bool symmetric,
@@ -64,17 +74,18 @@ public:
     }
     PreconditionerTraits traits() const override {
         PreconditionerTraits traits = inner_->traits();
-        traits.symmetric = traits.symmetric && scaling_.keeps_symmetry;
+        traits.symmetric = traits.symmetric && has_equal_sides(scaling_, symmetric_);
         return traits;
     }
     Index bytes_per_apply() const override {
-        return inner_->bytes_per_apply() + rows_->bytes_per_apply() * (columns() ? 2 : 1);
+        return inner_->bytes_per_apply() + rows_->bytes_per_apply() * sides(scaling_);
     }
     SweepCounts sweeps() const override { return inner_->sweeps(); }
     bool has_ldu() const override { return factors() && factors()->has_ldu(); }
     /// Of M itself: with M~ = L D U it is (R^-1 L R) (R^-1 D C^-1) (C U C^-1).
     LduFactors ldu() const override {
-        const std::vector<int> r = exponents(), c = columns() ? r : std::vector<int>(r.size(), 0);
+        const std::vector<int> r = exponents(*rows_),
+                               c = columns() ? exponents(*columns()) : std::vector<int>(r.size(), 0);
         const std::vector<int> less_r = negative(r), less_c = negative(c);
         LduFactors ldu = factors()->ldu();
         scale(ldu.lower, less_r, r);
@@ -86,40 +97,50 @@ public:
     std::string solve_way() const override { return inner_->solve_way(); }
 
 private:
-    /// C; null if it is the identity. Where there is one, it is R.
-    const BsrMatrix* columns() const { return scaling_.keeps_symmetry ? rows_.get() : nullptr; }
+    /// C; null if it is the identity.
+    const BsrMatrix* columns() const {
+        return scaling_.columns == ColumnScales::those_of_rows ? rows_.get() : columns_.get();
+    }
     const HasLduFactors* factors() const { return dynamic_cast<const HasLduFactors*>(inner_.get()); }
-    /// The exponents of R, by row.
-    std::vector<int> exponents() const {
+    /// The exponents of R or C, by row.
+    static std::vector<int> exponents(const BsrMatrix& of) {
         std::unique_ptr<BsrMatrix> copy;
-        const BsrMatrix& rows = on_host(*rows_, copy);
-        const int dof = rows.dof();
+        const BsrMatrix& diagonal = on_host(of, copy);
+        const int dof = diagonal.dof();
         std::vector<int> found;
-        for (Index row = 0; row < rows.unknowns(); ++row)
-            found.push_back(std::ilogb(rows.values()[row * dof + row % dof]));
+        for (Index row = 0; row < diagonal.unknowns(); ++row)
+            found.push_back(std::ilogb(diagonal.values()[row * dof + row % dof]));
         return found;
     }
     static std::vector<int> negative(std::vector<int> exponents) {
         for (int& one : exponents) one = -one;
         return exponents;
     }
-    Index bytes_held() const { return scaled_->bytes() + rows_->bytes(); }
+    Index bytes_held() const { return scaled_->bytes() + rows_->bytes() + (columns_ ? columns_->bytes() : 0); }
 
     void allocate(const BsrMatrix& a) {
         if (scaled_ && scaled_->pattern() == a.pattern() && scaled_->dof() == a.dof()) return;
-        scaled_.reset(), rows_.reset();
+        scaled_.reset(), rows_.reset(), columns_.reset();
         scaled_ = std::make_unique<BsrMatrix>(context_, a.pattern(), a.dof(), symmetric_, label);
-        rows_ = std::make_unique<BsrMatrix>(context_, diagonal_pattern(context_.host(), a.pattern()->rows(), label),
-                                            a.dof(), true, label);
+        rows_ = diagonal(a);
+        if (scaling_.columns == ColumnScales::own) columns_ = diagonal(a);
         before_ = Vector(context_, a.space(), a.dof(), label);
         if (columns()) after_ = Vector(context_, a.space(), a.dof(), label);
     }
 
-    /// Fills scaled_ and rows_, through the host.
+    std::unique_ptr<BsrMatrix> diagonal(const BsrMatrix& a) const {
+        const Index rows = a.pattern()->rows();
+        return std::make_unique<BsrMatrix>(context_, diagonal_pattern(context_.host(), rows, label), a.dof(), true,
+                                           label);
+    }
+
+    /// Fills scaled_, rows_ and columns_, through the host.
     void fill(const BsrMatrix& a, const Scales& scales) {
-        std::unique_ptr<BsrMatrix> of_matrix, of_rows;
+        const Index before_own = a.pattern()->slab() ? a.pattern()->slab()->before * a.dof() : 0;
+        fill(*rows_, scales.row.data());
+        if (columns_) fill(*columns_, scales.column.data() + before_own);
+        std::unique_ptr<BsrMatrix> of_matrix;
         BsrMatrix& scaled = writable(*scaled_, of_matrix);
-        BsrMatrix& rows = writable(*rows_, of_rows);
         const BlockPattern& p = *a.pattern();
         const int dof = a.dof();
         const Index before = p.slab() ? p.slab()->before : 0;
@@ -127,7 +148,6 @@ private:
         for (Index row = 0; row < p.rows(); ++row)
             for (int r = 0; r < dof; ++r) {
                 const int left = scales.row[row * dof + r];
-                rows.values()[(row * dof + r) * dof + r] = std::ldexp(1.0, left);
                 for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1]; ++at)
                     for (int c = 0; c < dof; ++c) {
                         const int right =
@@ -137,7 +157,15 @@ private:
                     }
             }
         if (of_matrix) scaled_->assign(*of_matrix);
-        if (of_rows) rows_->assign(*of_rows);
+    }
+    /// A diagonal of powers of two.
+    void fill(BsrMatrix& diagonal, const int* exponent) {
+        std::unique_ptr<BsrMatrix> copy;
+        BsrMatrix& host = writable(diagonal, copy);
+        const int dof = host.dof();
+        for (Index row = 0; row < host.unknowns(); ++row)
+            host.values()[row * dof + row % dof] = std::ldexp(1.0, exponent[row]);
+        if (copy) diagonal.assign(*copy);
     }
 
     /// The matrix itself if the host can write it, otherwise one of the same pattern that is stored in `copy`.
@@ -149,20 +177,21 @@ private:
 
     Context context_;
     const ScalingRow& scaling_;
-    bool symmetric_;  ///< of the scaled matrix
+    bool symmetric_;  ///< whether the scaled matrix is
     std::unique_ptr<Preconditioner> inner_;
-    std::unique_ptr<BsrMatrix> scaled_, rows_;  ///< A~ and R
+    std::unique_ptr<BsrMatrix> scaled_, rows_, columns_;  ///< A~ and R; C if it is a diagonal of its own
     mutable Vector before_, after_;
 };
 
-/// Of R, which is kept in blocks.
+/// Of R or C, which is kept in blocks.
 Index bytes_of_diagonal(Index rows, int dof) {
     return BlockPattern::bytes(rows, rows) + rows * dof * dof * Index(sizeof(double));
 }
 
-/// What is held beside the scaled matrix, which shares its pattern on a CPU: R, and one or two vectors.
+/// What is held beside the scaled matrix, which shares its pattern on a CPU: R, C, and one or two vectors.
 Index bytes_beside(const ScalingRow& scaling, Index rows, int dof) {
-    return bytes_of_diagonal(rows, dof) + (scaling.keeps_symmetry ? 2 : 1) * rows * dof * Index(sizeof(double));
+    return (scaling.columns == ColumnScales::own ? 2 : 1) * bytes_of_diagonal(rows, dof) +
+           sides(scaling) * rows * dof * Index(sizeof(double));
 }
 
 }  // namespace
@@ -178,14 +207,20 @@ PreconditionerSetting scaled_setting(const Parameters& parameters, const Precond
     if (a.kind() != MatrixKind::general)
         throw RefusedKey(parameters, "scaling", "name",
                          ": only general matrices are scaled; set matrix.format = general, or leave the key out");
-    PreconditionerSetting scaled{setting.context, {a.pattern(), a.dof(), a.symmetric() && scaling.keeps_symmetry}};
-    if (a.symmetric() && !scaling.keeps_symmetry) scaled.unsymmetric_by = scaling.name;
+    PreconditionerSetting scaled{setting.context, {a.pattern(), a.dof(), a.symmetric() && scaling.keeps_symmetry()}};
+    if (a.symmetric() && !scaling.keeps_symmetry()) scaled.unsymmetric_by = scaling.name;
     return scaled;
 }
 
-Index bytes_of_scaling(const Parameters& parameters, const BlockCounts& a) {
+void add_scaling(const Parameters& parameters, const BlockCounts& a, CountedPlan& plan) {
     const ScalingRow& scaling = chosen(parameters);
-    return is_none(scaling) ? 0 : bytes_beside(scaling, a.rows, a.dof) + a.value_bytes();
+    if (is_none(scaling)) return;
+    const Index more = bytes_beside(scaling, a.rows, a.dof) + a.value_bytes();
+    plan.bytes += more;
+    plan.most_bytes += more;
+    if (!scaling.setup_bytes) return;
+    plan.setup_bytes = std::max(plan.setup_bytes, scaling.setup_bytes(a, false));
+    plan.most_setup_bytes = std::max(plan.most_setup_bytes, plan.setup_bytes);
 }
 
 PreconditionerPlan plan_scaled(const PreconditionerRow& row, const Parameters& parameters,
@@ -198,12 +233,17 @@ PreconditionerPlan plan_scaled(const PreconditionerRow& row, const Parameters& p
     const Index diagonal = bytes_of_diagonal(rows, a.dof());
     const IndexSpace space = a.natural_space();
     const Index halos = (space.slots_in_memory() - rows) * a.dof() * Index(sizeof(double));
-    const Index more = bytes_beside(scaling, rows, a.dof()) + (scaling.keeps_symmetry ? 2 : 1) * halos +
-                       bytes_of(a, space, setting.context.backend());
+    const Index more =
+        bytes_beside(scaling, rows, a.dof()) + sides(scaling) * halos + bytes_of(a, space, setting.context.backend());
     plan.bytes += more;
     if (plan.most_bytes > 0) plan.most_bytes += more;
-    if (plan.bytes_per_apply > 0) plan.bytes_per_apply += (diagonal + 2 * vector) * (scaling.keeps_symmetry ? 2 : 1);
-    plan.traits.symmetric = plan.traits.symmetric && scaling.keeps_symmetry;
+    if (scaling.setup_bytes && setting.context.backend() == Backend::cpu) {
+        const BlockPattern& all = a.pattern()->slab() ? *a.pattern()->whole() : *a.pattern();
+        plan.setup_bytes = std::max(
+            plan.setup_bytes, scaling.setup_bytes({all.rows(), all.blocks(), a.dof()}, &all != a.pattern().get()));
+    }
+    if (plan.bytes_per_apply > 0) plan.bytes_per_apply += (diagonal + 2 * vector) * sides(scaling);
+    plan.traits.symmetric = plan.traits.symmetric && has_equal_sides(scaling, a.symmetric());
     return plan;
 }
 

@@ -23,12 +23,20 @@ namespace hyperplane {
 struct Scales {
     std::vector<int> row, column;
 };
-/// For a matrix that the host can read.
+/// For a matrix that the host can read; of a rank's rows, the scales of these. Throws SetupError if there are none.
 using MakeScales = std::function<Scales(const BsrMatrix&)>;
+
+/// What C is: the identity; R; or a diagonal of its own, which is equal to R if A is symmetric.
+enum class ColumnScales { none, those_of_rows, own };
 
 /// A row of the registry of scalings.
 struct ScalingRow : RegistryRow<MakeScales> {
-    bool keeps_symmetry = true;  ///< R = C
+    ColumnScales columns = ColumnScales::those_of_rows;
+    /// What finding the scales holds at most, of a matrix with so many rows and blocks on all ranks; empty: nothing.
+    std::function<Index(const BlockCounts& all, bool on_ranks)> setup_bytes;
+
+    /// Whether a symmetric matrix stays symmetric.
+    bool keeps_symmetry() const { return columns != ColumnScales::none; }
 };
 
 /// The first row is `none`.
@@ -43,8 +51,8 @@ bool scales(const Parameters& parameters);
 /// UsageError if the matrix is one that cannot be scaled.
 PreconditionerSetting scaled_setting(const Parameters& parameters, const PreconditionerSetting& setting);
 
-/// What the scaling that the deck names holds on a CPU.
-Index bytes_of_scaling(const Parameters& parameters, const BlockCounts& a);
+/// Adds to the plan of a preconditioner what the scaling that the deck names holds on a CPU.
+void add_scaling(const Parameters& parameters, const BlockCounts& a, CountedPlan& plan);
 
 /// Plan and preconditioner of `row` within the scaling that the deck names.
 PreconditionerPlan plan_scaled(const PreconditionerRow& row, const Parameters& parameters,

@@ -78,7 +78,7 @@ class Export(ProgramTest):
     def test_ilu0_is_the_matrix_on_its_pattern(self):
         for block in (1, 3):
             for order in ("natural", "rcm", "random", "multicolor"):
-                for scaling in ("none", "row", "symmetric"):
+                for scaling in ("none", "row", "symmetric", "matching"):
                     with self.subTest(block=block, order=order, scaling=scaling):
                         folder = f"{block}{order}{scaling}"
                         self.export(folder, f"problem.block={block}", f"ordering.name={order}",

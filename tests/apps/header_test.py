@@ -15,6 +15,7 @@ DECK = "[problem]\nname = matrix\nfile = {file}\n[solver]\nname = gmres\n[precon
 # Each with the settings whose memory follows from the counts.
 COUNTED = [("none",), ("jacobi",), ("jacobi", "preconditioner.l1=true"), ("sync_free_ilu",), ("jacobi_sweeps",),
            ("par_ilu",), ("sync_free_ilu", "scaling.name=symmetric"), ("none", "solver.name=bicgstab"),
+           ("jacobi", "scaling.name=matching"), ("none", "scaling.name=matching", "solver.name=bicgstab"),
            ("sync_free_ilu", "preconditioner.storage=single", "solver.name=bicgstab"),
            ("sync_free_ilu", "preconditioner.storage=half_scaled"), ("par_ilu", "preconditioner.storage=half_scaled")]
 # Those whose memory the pattern decides: the counts bound it.

@@ -196,6 +196,53 @@ class Matching(ProgramTest):
         best = [row["preconditioner"] for row in json.loads(done.stdout)["candidates"] if row["converged"]]
         self.assertTrue(any("ordering.rows=matching" in name for name in best), best)
 
+    def test_its_scales_serve_what_compares_entries_of_different_rows(self):
+        draw = random.Random(8)
+        rows, columns = ([10.0 ** draw.uniform(-4, 4) for _ in range(121)] for _ in range(2))
+        self.entries = [(i, j, v * rows[i] * columns[j]) for i, j, v in self.entries]
+        self.write("a.mtx", coordinate(120, self.entries))
+        self.b = [sum(v for i, _, v in self.entries if i == row) for row in range(1, 121)]
+        self.write("b.mtx", array(self.b))
+        words = (self.deck, *MATCHED, "--set", "solver.rtol=1e-10")
+        scaled = (*words, "--set", "scaling.name=matching")
+        for name in ("par_ilut", "none"):
+            with self.subTest(name):
+                chosen = ("--set", f"preconditioner.name={name}", "--fresh")
+                answer = self.run_json(0, "run", *scaled, *chosen)
+                self.assertLess(answer["iterations"], 121 if name == "none" else 25)
+                self.assertGreater(self.run_json(0, "run", *words, *chosen)["iterations"], answer["iterations"])
+                self.expect(0, "export", *scaled, *chosen[:2], "-o", name)
+                x = values_of(self.folder / name / "x.mtx")
+                self.assertLess(self.residual(x), 1.01e-10 * sum(value * value for value in self.b) ** 0.5)
+                for file in ("A", "b"):
+                    self.assertTrue((self.folder / name / f"{file}.mtx").exists())
+        # Without rows = matching the scales are those of the same entries, which a diagonal preconditioner does not see.
+        factors = [self.run_json(0, "run", self.deck, *more, "--set", "scaling.name=mc64", "--set", "preconditioner.name=none", "--set",
+                                 "solver.rtol=1e-6", "--fresh")["iterations"] for more in ((), MATCHED)]
+        self.assertLessEqual(max(factors), 121)
+        said = self.expect(0, "info", "a.h5", "--all").stdout
+        self.assertIn("scaling", said)
+        done = self.expect(0, "compare", self.deck, "--preconditioners", "none:ordering.rows=matching:scaling.name=matching,par_ilut:ordering.rows=matching"
+                           ":scaling.name=matching", "--reps", "1", "--json", "-", "--quiet")
+        self.assertEqual([row["converged"] for row in json.loads(done.stdout)["candidates"]], [True, True])
+
+    def test_scales_that_do_not_exist_are_refused(self):
+        words = ("run", self.deck, "--set", "problem.right_hand_side=ones", "--set", "scaling.name=matching", "--set", "preconditioner.name=none", "--fresh")
+        self.write("a.mtx", coordinate(6, [(i, i, 3.0) for i in range(1, 5)] + [(5, 1, 1.0), (5, 2, 1.0), (6, 1, 1.0), (6, 2, 2.0), (1, 5, 0.0), (2, 6, 1.0)]))
+        self.expect(FAILED_SETUP, *words, says=["scaling.name = matching: no column is left for 1 of 6 rows, the first of which is row 6: it and",
+                                                "use scaling.name = symmetric, row or none"])
+        self.expect(FAILED_SETUP, *words, "--set", "ordering.name=random", says="scaling.name = matching: no column is left for 1 of 6 rows")
+        self.write("a.mtx", coordinate(120, sorted([(i, i, 1.0) for i in range(1, 121)] + [(i, i + 1, 1e6) for i in range(1, 120)])))
+        self.expect(FAILED_SETUP, *words, says=["scaling.name = matching: row 1 would be multiplied by 2^-", "double precision cannot hold"])
+
+    def test_its_scales_keep_a_symmetric_matrix_symmetric(self):
+        scale = [10.0 ** (row % 7 - 3) for row in range(61)]
+        entries = [(i, j, (2.5 if i == j else -1.0) * (scale[i] * scale[j])) for i in range(1, 61) for j in (i - 1, i, i + 1) if 1 <= j <= 60]
+        self.write("a.mtx", coordinate(60, entries))
+        self.write("a.ini", SYSTEM.replace("restart = 200\n", "").replace("gmres", "cg").replace("right_hand_side = b.mtx\n", ""))
+        for name in ("none", "jacobi", "sync_free_ilu", "chebyshev"):
+            self.expect(0, "run", "a.ini", "--set", "scaling.name=matching", "--set", f"preconditioner.name={name}", "--set", "solver.rtol=1e-8", "--fresh")
+
     def test_rows_of_a_grid_are_not_matched(self):
         deck = self.write("p.ini", "[problem]\nname = poisson\n[grid]\ncells = 5 4 3\n[matrix]\nformat = general\n[ordering]\nrows = matching\n")
         self.expect(BAD_DECK, "run", deck, says=["p.ini:8: ordering.rows", "set problem.name = matrix"])

@@ -284,7 +284,7 @@ class Ordering(ProgramTest):
         scaled = [(i, j, v * 10.0 ** (i % 7 - 3)) for i, j, v in unsymmetric(120, 1)]
         self.write("a.mtx", coordinate(120, scaled))
         plain = self.run_json(0, "run", self.deck, "--set", "problem.right_hand_side=xones")
-        for name in ("row", "symmetric"):
+        for name in ("row", "symmetric", "matching"):
             for ordering in ("natural", "rcm"):
                 answer = self.run_json(0, "run", self.deck, "--set", "problem.right_hand_side=xones", "--set",
                                        f"scaling.name={name}", "--set", f"ordering.name={ordering}")
@@ -296,8 +296,9 @@ class Ordering(ProgramTest):
         self.expect(2, "run", self.deck, "--set", "scaling.name=rows", says="did you mean row?")
         deck = self.write("p.ini", POISSON.format(preconditioner="sync_free_ilu", format="general"))
         self.expect(2, "run", deck, "--set", "scaling.name=row", says="cg")
-        self.assertEqual(self.run_json(0, "run", deck, "--set", "scaling.name=symmetric")["iterations"],
-                         self.run_json(0, "run", deck)["iterations"])
+        for name in ("symmetric", "matching"):
+            self.assertEqual(self.run_json(0, "run", deck, "--set", f"scaling.name={name}")["iterations"],
+                             self.run_json(0, "run", deck)["iterations"])
         deck = self.write("q.ini", POISSON.format(preconditioner="struct_ilu", format="auto"))
         self.expect(2, "run", deck, "--set", "scaling.name=symmetric", says="only general matrices are scaled")
 
@@ -323,7 +324,7 @@ class Ordering(ProgramTest):
     def test_check_predicts_the_memory(self):
         deck = self.write("p.ini", POISSON.format(preconditioner="sync_free_ilu", format="general"))
         for words in (("a.ini", "--set", "ordering.name=rcm"), (deck, "--set", "ordering.name=random"),
-                      (deck, "--set", "scaling.name=symmetric"), ("a.ini", "--set", "preconditioner.name=par_ilu"),
+                      (deck, "--set", "scaling.name=symmetric"), ("a.ini", "--set", "scaling.name=matching"), ("a.ini", "--set", "preconditioner.name=par_ilu"),
                       ("a.ini", "--set", "preconditioner.name=jacobi_sweeps")):
             words = (*words, "--set", "device.threads=1", "--set",
                      "solver.restart=20" if words[0] == "a.ini" else "solver.rtol=1e-6")

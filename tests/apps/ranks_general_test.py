@@ -61,6 +61,8 @@ OF_A_FILE = {
     "scaled": FILE + "[preconditioner]\nname = sync_free_ilu\n[scaling]\nname = row\n",
     "scaled_sweeps": FILE.replace("gmres", "fgmres") + "[preconditioner]\nname = jacobi_sweeps\n[scaling]\nname = symmetric\n",
     "scaled_blocks": FILE.replace("a.mtx", "a.mtx\nblock = 5") + "[preconditioner]\nname = none\n[scaling]\nname = symmetric\n",
+    "scaled_by_matching": FILE + "[preconditioner]\nname = none\n[scaling]\nname = matching\n[ordering]\nname = rcm\nrows = matching\n",
+    "blocks_scaled_by_matching": FILE.replace("a.mtx", "a.mtx\nblock = 3") + "[preconditioner]\nname = par_ilut\n[scaling]\nname = matching\n",
     "filled": FILE + "[preconditioner]\nname = sync_free_ilu\nfill_level = 3\n",
     "filled_blocks": FILE.replace("a.mtx", "a.mtx\nblock = 3") + "[preconditioner]\nname = sync_free_ilu\nfill_level = 1\npivot_policy = boost\n",
     "filled_scaled_rcm": FILE + "[preconditioner]\nname = sync_free_ilu\nfill_level = 1\n[scaling]\nname = row\n[ordering]\nname = rcm\n",

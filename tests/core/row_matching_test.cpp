@@ -134,6 +134,43 @@ TEST(RowMatching, NamesRowsThatHaveTooFewColumns) {
     }
 }
 
+/// The definition of Duff and Koster's scales: no entry of R |A| C is larger than 1, and those of a diagonal whose
+/// product is the largest are 1. Returns whether there is such a diagonal.
+bool expect_scales(const BlockMatrix& a) {
+    const Dense dense = reference::to_dense(a);
+    const int rows = dense.rows;
+    std::vector<std::vector<double>> sizes(rows, std::vector<double>(rows, 0.0));
+    for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < rows; ++j) sizes[i][j] = std::abs(dense(i, j));
+    const reference::BestMatching best = reference::best_matching(sizes);
+    const MatchingScales found = matching_scales(reference::to_bsr_matrix(Context::cpu(1), a));
+    EXPECT_EQ(found.matching.unmatched, rows - best.most);
+    EXPECT_EQ(found.row.size(), best.most == rows ? rows : 0);
+    EXPECT_EQ(found.column.size(), best.most == rows ? rows : 0);
+    if (best.most < rows || int(found.row.size()) != rows) return false;
+    const auto scaled = [&](int i, int j) { return sizes[i][j] * std::exp(found.row[i]) * std::exp(found.column[j]); };
+    for (int j = 0; j < rows; ++j) {
+        for (int i = 0; i < rows; ++i) EXPECT_LE(scaled(i, j), 1.0 + 1e-12);
+        EXPECT_NEAR(scaled(best.row[j], j), 1.0, 1e-12);
+    }
+    return true;
+}
+
+TEST(RowMatching, HasScalesByWhichNoEntryIsLargerThanThoseOfTheBestDiagonal) {
+    std::uint64_t seed = 2000;
+    int regular = 0, singular = 0;
+    for (const auto values : {MatchedValues::scattered, MatchedValues::equal, MatchedValues::whole})
+        for (const auto& [rows, dof] :
+             {std::pair{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {2, 2}, {3, 2}, {2, 3}})
+            for (const double filled : {0.4, 0.7, 1.0})
+                for (int repeat = 0; repeat < 10; ++repeat) {
+                    SCOPED_TRACE(++seed);
+                    (expect_scales(random_to_match(rows, dof, filled, values, seed)) ? regular : singular) += 1;
+                }
+    EXPECT_GT(regular, 300);
+    EXPECT_GT(singular, 100);
+}
+
 /// A larger matrix: dominant entries in permuted places, random couplings.
 BlockMatrix hidden_diagonal(int rows, int dof) {
     BlockMatrix a = reference::random_blocks(reference::pattern_named("random", rows, 5, 7), dof, 3);

@@ -6,6 +6,7 @@
 
 #include "on_device.hpp"
 #include "precond/general_cases.hpp"
+#include "reference/matchings.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {
@@ -50,6 +51,70 @@ TEST(Scaling, ScalesFollowFromTheirDefinitions) {
     }
 }
 
+/// What powers of two leave of the definition of Duff and Koster's scales, each within a factor of sqrt(2) of its own.
+void expect_matched(const BlockMatrix& data, bool symmetric) {
+    const reference::Dense dense = reference::to_dense(data);
+    const int rows = dense.rows;
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data, symmetric);
+    const Scales scales = find_row(scalings(), "scaling", "matching").create(a);
+    ASSERT_EQ(int(scales.row.size()), rows);
+    ASSERT_EQ(int(scales.column.size()), rows);
+    std::vector<std::vector<double>> sizes(rows, std::vector<double>(rows));
+    for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < rows; ++j) sizes[i][j] = std::abs(dense(i, j));
+    const std::vector<int> best = reference::best_matching(sizes).row;
+    const auto scaled = [&](int i, int j) { return std::ldexp(sizes[i][j], scales.row[i] + scales.column[j]); };
+    for (int j = 0; j < rows; ++j) {
+        for (int i = 0; i < rows; ++i) EXPECT_LE(scaled(i, j), 2.0 + 1e-9);
+        EXPECT_GE(scaled(best[j], j), 0.5 - 1e-9);
+    }
+    if (symmetric) EXPECT_EQ(scales.row, scales.column);
+}
+
+TEST(Scaling, ByMatchingMakesTheBestDiagonalTheLargestEntries) {
+    expect_matched(badly_scaled({"random", 7, 1, 0}), false);
+    expect_matched(badly_scaled({"arrow", 3, 2, 0}), false);
+    expect_matched(badly_scaled({"symmetric", 7, 1, 0, true}), true);
+    expect_matched(badly_scaled({"symmetric", 3, 2, 0, true}), true);
+    BlockMatrix saddle{1, {}};  // a symmetric matrix with zeros on its diagonal
+    saddle.rows.resize(4);
+    for (const auto& [i, j, value] : {std::tuple{0, 0, 1e6}, {1, 1, 3e-4}, {0, 2, 20.0}, {1, 3, 5e-3}, {1, 2, -7.0}}) {
+        saddle.rows[i][j] = saddle.rows[j][i] = reference::Dense(1, 1);
+        saddle.rows[i][j](0, 0) = saddle.rows[j][i](0, 0) = value;
+    }
+    expect_matched(saddle, true);
+}
+
+TEST(Scaling, ByMatchingEndsWhereThereAreNoScales) {
+    const auto message = [](const BlockMatrix& data) -> std::string {
+        try {
+            find_row(scalings(), "scaling", "matching").create(reference::to_bsr_matrix(Context::cpu(1), data));
+        } catch (const SetupError& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    // Each row's second entry is a million times its diagonal, so scales of rows must grow as fast.
+    const auto chain = [](int rows) {
+        BlockMatrix data{1, std::vector<std::map<int, reference::Dense>>(rows)};
+        for (int row = 0; row < rows; ++row)
+            for (int column = row; column < std::min(row + 2, rows); ++column) {
+                data.rows[row][column] = reference::Dense(1, 1);
+                data.rows[row][column](0, 0) = column == row ? 1.0 : 1e6;
+            }
+        return data;
+    };
+    EXPECT_EQ(message(chain(100)), "none");
+    EXPECT_NE(message(chain(120)).find("scaling.name = matching: row 1 would be multiplied by 2^-"), std::string::npos)
+        << message(chain(120));
+    BlockMatrix singular = chain(5);
+    singular.rows[2].clear();
+    singular.rows[2][4] = singular.rows[4][4];
+    EXPECT_NE(message(singular).find("scaling.name = matching: no column is left for 1 of 5 rows, the first of which "),
+              std::string::npos)
+        << message(singular);
+}
+
 TEST(Scaling, RowsOfZerosAndMissingDiagonalsHaveScales) {
     BlockMatrix data = data_of({"no_diagonal", 8, 1, 0});
     for (auto& [column, block] : data.rows[5]) block.values[0] = 0.0;
@@ -82,6 +147,10 @@ TEST(Scaling, DoesNotChangeAnEliminationByABit) {
         symmetric->setup(a);
         EXPECT_EQ(symmetric->traits().symmetric, c.symmetric);
         EXPECT_EQ(apply_general(*symmetric, a, r), expected) << c.pattern;
+        const auto matching = make_scaled("matching", "sync_free_ilu", a, settings);
+        matching->setup(a);
+        EXPECT_EQ(matching->traits().symmetric, c.symmetric);
+        EXPECT_EQ(apply_general(*matching, a, r), expected) << c.pattern;
         const auto by_row = make_scaled("row", "sync_free_ilu", a, settings);
         by_row->setup(a);
         EXPECT_FALSE(by_row->traits().symmetric);
@@ -97,10 +166,11 @@ void expect_diagonal_preconditioner(const Context& context) {
     const BsrMatrix a = reference::to_bsr_matrix(context, badly_scaled(c));
     const BsrMatrix here = reference::to_bsr_matrix(Context::cpu(1), badly_scaled(c));
     const std::vector<double> r = reference::Random(9).vector(80);
-    for (const char* name : {"row", "symmetric"}) {
+    for (const char* name : {"row", "symmetric", "matching"}) {
         const Scales scales = find_row(scalings(), "scaling", name).create(here);
         const auto m = make_scaled(name, "none", a);
         m->setup(a);
+        EXPECT_EQ(m->traits().symmetric, name == std::string("symmetric"));
         std::vector<double> expected = r;
         for (int i = 0; i < 80; ++i)
             expected[i] = std::ldexp(r[i], scales.row[i] + (scales.column.empty() ? 0 : scales.column[i]));
@@ -135,7 +205,7 @@ TEST(Scaling, FollowsNewValuesAndHasTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(Scaling, HoldsWhatItPlansAndIsRefusedOnAGrid) {
-    for (const char* scaling : {"none", "row", "symmetric"}) {
+    for (const char* scaling : {"none", "row", "symmetric", "matching"}) {
         const Context context = Context::cpu(1);
         const BsrMatrix a = reference::to_bsr_matrix(context, data_of({"random", 50, 3, 0}));
         auto plan = plan_scaled(find_preconditioner("sync_free_ilu"), scaled_parameters(scaling, "sync_free_ilu", {}),

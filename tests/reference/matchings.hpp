@@ -39,6 +39,7 @@ inline double size_of(const Dense& a) {
 struct BestMatching {
     double product = 0.0;  ///< the largest of a diagonal; 0 if every diagonal has a zero
     int most = 0;          ///< the most places of a diagonal that are not zero
+    std::vector<int> row;  ///< [column]: of the first diagonal that has this product, if that is not 0
 };
 
 /// size[row][column], by all permutations.
@@ -53,7 +54,7 @@ inline BestMatching best_matching(const std::vector<std::vector<double>>& size) 
             product *= size[row[column]][column];
             found += size[row[column]][column] != 0.0;
         }
-        best.product = std::max(best.product, product);
+        if (product > best.product) best.product = product, best.row = row;
         best.most = std::max(best.most, found);
     } while (std::next_permutation(row.begin(), row.end()));
     return best;
