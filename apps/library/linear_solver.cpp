@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "apps/library/matched_rows.hpp"
 #include "apps/library/settings.hpp"
 #include "apps/library/sparse_pattern.hpp"
 #include "apps/library/stencil_values.hpp"
 #include "apps/library/wording.hpp"
 #include "core/device/place.hpp"
+#include "core/graph/orderings.hpp"
 #include "core/interfaces/solver.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/timer.hpp"
@@ -28,6 +30,8 @@ namespace hyperplane {
 struct GivenShape {
     MatrixShape shape;
     const char* name;
+    std::shared_ptr<const BlockPattern> pattern = nullptr;  ///< of a SparseMatrix, as the program gives it
+    std::shared_ptr<const MatchedRows> matched = nullptr;   ///< if its rows are exchanged
 };
 
 namespace {
@@ -36,13 +40,19 @@ GivenShape given_shape(const StencilMatrix& a) {
     return {shape_of(a.shape()), "StencilMatrix (StencilShape::symmetric)"};
 }
 
-/// The values say whether the matrix is symmetric, as in a deck.
-GivenShape given_shape(const SparseMatrix& a, const Context& context) {
+/// The values say whether the matrix is symmetric, as in a deck, and how its rows are matched.
+GivenShape given_shape(const SparseMatrix& a, const Context& context, const Parameters& parameters) {
     if (context.backend() == Backend::cuda) device::wait_for_all_work(context.stream().properties().ordinal);
     const auto pattern = pattern_of(context, a);
     const Context& where = lies_there(context, a) ? context : pattern->context();
     const BsrMatrix matrix(where, pattern, a.block, false, a.values.data());
-    return {{pattern, a.block, equals_transpose(matrix)}, "SparseMatrix"};
+    if (!asks_for_matching(parameters)) return {{pattern, a.block, equals_transpose(matrix)}, "SparseMatrix", pattern};
+    auto matched = std::make_shared<const MatchedRows>(matrix);
+    const bool symmetric = equals_transpose(*matched->with_rows_of(matrix, false));
+    return {{matched->pattern(), a.block, symmetric},
+            "SparseMatrix with ordering.rows = matching",
+            pattern,
+            std::move(matched)};
 }
 
 void check_length(const char* function, const char* name, std::size_t length, Index rows) {
@@ -86,12 +96,13 @@ std::string explanation_of(const SolveReport& report) {
 }  // namespace
 
 struct LinearSolver::State {
-    /// `shape_in(context)` is called when the keys have been checked; `kind` is that of the shape.
-    State(const SolverSettings& settings, MatrixKind kind, const std::function<GivenShape(const Context&)>& shape_in)
+    /// `shape_in(context, parameters)` is called when the keys have been checked; `kind` is that of the shape.
+    State(const SolverSettings& settings, MatrixKind kind,
+          const std::function<GivenShape(const Context&, const Parameters&)>& shape_in)
         : parameters(parameters_of(settings, kind)),
           interrupted(settings.interrupted),
           context(context_of(settings)),
-          given(shape_in(context)),
+          given(shape_in(context, parameters)),
           setting{context, given.shape, asks_for_eisenstat(parameters)},
           row(find_preconditioner(parameters.text("preconditioner", "name"))),
           plan(checked_plan(row, parameters, setting)),
@@ -124,14 +135,15 @@ struct LinearSolver::State {
                 "other way round; make a new LinearSolver for it");
         ready = false;
         reads_there = there;
-        const Context& where = there ? context : given.shape.pattern()->context();
-        auto made = std::make_unique<BsrMatrix>(where, given.shape.pattern(), given.shape.dof(),
-                                                given.shape.symmetric(), from.values.data());
+        const Context& where = there ? context : given.pattern->context();
+        auto made = std::make_unique<BsrMatrix>(where, given.pattern, given.shape.dof(), given.shape.symmetric(),
+                                                from.values.data());
+        if (given.matched) made = given.matched->with_rows_of(*made, given.shape.symmetric());
         if (a && given.shape.symmetric() && !equals_transpose(*made))
             throw UsageError(
                 "LinearSolver::update: the matrix was symmetric to the last bit, and is not any more; make "
                 "a new LinearSolver for it");
-        if (context.backend() == Backend::cpu || there) {
+        if (made->backend() == context.backend()) {
             set_up_preconditioner(*made);
             a = std::move(made);  // until its set-up the preconditioner may read the earlier matrix
         } else {
@@ -149,7 +161,17 @@ struct LinearSolver::State {
         ready = true;
     }
 
-    /// Takes a vector from the host's memory, or from the GPU's.
+    /// Takes a vector of equations, with an element for each row, from the host's memory or from the GPU's.
+    void take_equations(std::span<const double> from, const char* name, Vector& to) const {
+        if (!given.matched) return take(from, name, to);
+        std::vector<double> values(from.size());
+        if (there(from.data(), name))
+            context.stream().copy(from.data(), values.data(), Index(from.size_bytes()));
+        else
+            std::copy(from.begin(), from.end(), values.begin());
+        from_natural(given.matched->with_rows_of(values, given.shape.dof()), to);
+    }
+    /// Takes a vector of unknowns from the host's memory, or from the GPU's.
     void take(std::span<const double> from, const char* name, Vector& to) const {
         if (!there(from.data(), name)) return from_natural(from, to);
         context.stream().copy(from.data(), to.data(), to.size() * Index(sizeof(double)));
@@ -195,8 +217,8 @@ struct LinearSolver::State {
 
 LinearSolver::LinearSolver(const StencilMatrix& a, const SolverSettings& settings)
     : state_(with_words_of_the_library([&] {
-          auto state =
-              std::make_unique<State>(settings, MatrixKind::structured, [&](const Context&) { return given_shape(a); });
+          auto state = std::make_unique<State>(settings, MatrixKind::structured,
+                                               [&](const Context&, const Parameters&) { return given_shape(a); });
           state->set_up(a);
           return state;
       })) {}
@@ -204,7 +226,9 @@ LinearSolver::LinearSolver(const StencilMatrix& a, const SolverSettings& setting
 LinearSolver::LinearSolver(const SparseMatrix& a, const SolverSettings& settings)
     : state_(with_words_of_the_library([&] {
           auto state = std::make_unique<State>(settings, MatrixKind::general,
-                                               [&](const Context& context) { return given_shape(a, context); });
+                                               [&](const Context& context, const Parameters& parameters) {
+                                                   return given_shape(a, context, parameters);
+                                               });
           state->set_up(a);
           return state;
       })) {}
@@ -233,9 +257,9 @@ void LinearSolver::update(const SparseMatrix& a) {
     State& s = state("update");
     const Context& context = s.context;
     if (context.backend() == Backend::cuda) device::wait_for_all_work(context.stream().properties().ordinal);
-    const MatrixShape& before = s.given.shape;
-    if (!before.pattern() || a.block != before.dof() || !has_pattern(context, a, *before.pattern()) ||
-        Index(a.values.size()) != before.pattern()->blocks() * a.block * a.block)
+    const std::shared_ptr<const BlockPattern>& before = s.given.pattern;
+    if (!before || a.block != s.given.shape.dof() || !has_pattern(context, a, *before) ||
+        Index(a.values.size()) != before->blocks() * a.block * a.block)
         throw UsageError("LinearSolver::update: the matrix has another pattern; make a new LinearSolver for it");
     with_words_of_the_library([&] { s.set_up(a); });
 }
@@ -243,7 +267,7 @@ void LinearSolver::update(const SparseMatrix& a) {
 void LinearSolver::precondition(std::span<const double> r, std::span<double> z) {
     State& s = state("precondition");
     s.check("LinearSolver::precondition", r, "r", z, "z");
-    s.take(r, "r", s.b);
+    s.take_equations(r, "r", s.b);
     s.preconditioner->apply(s.b, s.x);
     s.give(s.x, z, "z");
     s.context.synchronize();
@@ -252,7 +276,7 @@ void LinearSolver::precondition(std::span<const double> r, std::span<double> z) 
 SolveResult LinearSolver::solve(std::span<const double> b, std::span<double> x) {
     State& s = state("solve");
     s.check("LinearSolver::solve", b, "b", x, "x");
-    s.take(b, "b", s.b);
+    s.take_equations(b, "b", s.b);
     s.take(x, "x", s.x);
 
     History history;

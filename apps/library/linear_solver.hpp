@@ -24,7 +24,8 @@ struct SolverSettings {
     /// {{"solver.name", "cg"}, {"solver.rtol", "1e-10"}, {"preconditioner.name", "struct_ilu"}}. docs/deck.md and
     /// `hyperplane help KEY` describe them; keys that are not given have their defaults, preconditioner.name that of
     /// the matrix: struct_ilu of a StencilMatrix, sync_free_ilu of a SparseMatrix. The section may be left out where
-    /// only one has the key: {"rtol", "1e-10"}. scaling.name scales the preconditioner of a SparseMatrix.
+    /// only one has the key: {"rtol", "1e-10"}. scaling.name scales the preconditioner of a SparseMatrix, and
+    /// {"ordering.rows", "matching"} exchanges its rows for a large diagonal; b, x and residuals stay the program's.
     std::map<std::string, std::string> keys{};
     /// OpenMP threads of this process, at most 4096; 0 leaves the number to OpenMP. Results do not depend on it.
     int threads = 0;
@@ -63,7 +64,8 @@ public:
     /// that solves: they must exist, unchanged, as long as this object or until the next update; from the host's memory
     /// to a GPU they are copied. Rows and columns are copied. Throws UsageError also if the arrays are not as
     /// SparseMatrix describes them. Whether the matrix is symmetric, as cg needs it, follows from its values, bit for
-    /// bit.
+    /// bit. With ordering.rows = matching, the solver works with a copy of the values whose rows are exchanged, as the
+    /// first values say, which it makes on a CPU; SetupError is thrown if there is no diagonal without zeros.
     explicit LinearSolver(const SparseMatrix& a, const SolverSettings& settings = {});
     ~LinearSolver();
     /// An object that has been moved from can be assigned to; all other functions throw UsageError.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/graph/orderings.hpp"
 #include "core/parameters/nearest.hpp"
 #include "precond/registry.hpp"
 #include "precond/scaling/scaled.hpp"
@@ -51,6 +52,9 @@ public:
         : settings_(settings), parameters_(common_solver_parameters()) {
         parameters_.add(common_preconditioner_parameters(kind));
         parameters_.add(common_scaling_parameters());
+        if (kind == MatrixKind::general)
+            for (const ParameterSpec& spec : common_ordering_parameters())
+                if (spec.key == "rows") parameters_.add({spec});
         add_component("solver", solvers());
         add_component("preconditioner", preconditioners());
         add_component("scaling", scalings());

@@ -8,12 +8,14 @@ namespace hyperplane {
 namespace {
 
 /// What messages say of a deck, and what it is for a program.
-constexpr std::array<std::pair<const char*, const char*>, 8> words{{
+constexpr std::array<std::pair<const char*, const char*>, 10> words{{
     {"grid.cells: ", "StencilShape::extents: "},
     {"matrix.format = general makes it one", "a SparseMatrix is one"},
     {"set matrix.format = general", "hand the matrix over as a SparseMatrix"},
     {"set matrix.format = structured for a problem on a grid", "hand a matrix on a grid over as a StencilMatrix"},
     {" and ordering.name = multicolor", ", by the order of the rows that the program gives it"},
+    {"ordering.rows = matching does for a matrix from a file", "ordering.rows = matching does for a SparseMatrix"},
+    {"problem.block = 1", "SparseMatrix::block = 1"},
     {", since device.memory_limit allows no more", ""},
     {"device.backend = cuda", "SolverSettings::gpu"},
     {"device.backend = cpu", "no SolverSettings::gpu"},

@@ -101,6 +101,24 @@ class Solves(unittest.TestCase):
             os.chdir("/")
         np.testing.assert_array_equal(record.history.rel_res_recurrence, solution.history)
 
+    def test_rows_are_matched_as_in_the_program(self):
+        a = unsymmetric()[np.random.default_rng(2).permutation(300)]
+        b = right_hand_side(a)
+        with self.assertRaises(hyperplane.SolveError):
+            hyperplane.solve(a, b, preconditioner="jacobi")
+        keys = {"preconditioner": "par_ilut", "scaling": "matching", "ordering.rows": "matching", "rtol": 1e-10}
+        solution = hyperplane.solve(a, b, **keys)
+        self.assert_solved(a, solution, b)
+        with TemporaryDirectory() as folder:
+            scipy.io.mmwrite(f"{folder}/a.mtx", a, precision=17, symmetry="general")
+            scipy.io.mmwrite(f"{folder}/b.mtx", b.reshape(-1, 1), precision=17)
+            problem = {"name": "matrix", "file": f"{folder}/a.mtx", "right_hand_side": f"{folder}/b.mtx", "block": 1}
+            os.chdir(folder)
+            record = hyperplane.run({"problem": problem, "solver": {"rtol": 1e-10}, "preconditioner": {"name": "par_ilut"},
+                                     "ordering": {"rows": "matching"}, "scaling": {"name": "matching"}})
+            os.chdir("/")
+        np.testing.assert_array_equal(record.history.rel_res_recurrence, solution.history)
+
     def test_update(self):
         a, other = laplacian(), laplacian() * 2.0
         b = right_hand_side(a)

@@ -104,7 +104,64 @@ TEST(SparseMatrix, IsSolvedWithEveryPreconditionerThatTakesOne) {
 TEST(SparseMatrix, IsScaledForItsPreconditioner) {
     const reference::BlockMatrix a = unsymmetric_system(1);
     const Compressed handed_over = compressed(a);
-    expect_solution(a, handed_over.view(), {{"preconditioner.name", "sync_free_ilu"}, {"scaling.name", "row"}});
+    for (const char* scaling : {"row", "matching"})
+        expect_solution(a, handed_over.view(), {{"preconditioner.name", "sync_free_ilu"}, {"scaling.name", scaling}});
+}
+
+/// A system whose equations stand in other rows, so that its diagonal has zeros.
+reference::BlockMatrix with_moved_rows(const reference::BlockMatrix& a) {
+    reference::BlockMatrix moved = a;
+    const std::size_t rows = a.rows.size();
+    for (std::size_t row = 0; row < rows; ++row) moved.rows[(row * 7 + 3) % rows] = a.rows[row];
+    return moved;
+}
+
+TEST(SparseMatrix, HasItsRowsMatched) {
+    for (const int dof : {1, 3}) {
+        const reference::BlockMatrix a = with_moved_rows(unsymmetric_system(dof));
+        const Compressed handed_over = compressed(a);
+        SparseKeys keys{{"preconditioner.name", "sync_free_ilu"}};
+        EXPECT_THROW(LinearSolver(handed_over.view(), {.keys = keys}), SetupError);
+        keys["ordering.rows"] = "matching";
+        expect_solution(a, handed_over.view(), keys);
+        keys["scaling.name"] = "matching";
+        expect_solution(a, handed_over.narrow_view(), keys);
+    }
+    // Where the matching finds a symmetric matrix again, cg takes it.
+    const reference::BlockMatrix hidden = with_moved_rows(symmetric_system(1));
+    expect_solution(hidden, compressed(hidden).view(),
+                    {{"solver.name", "cg"}, {"preconditioner.name", "jacobi"}, {"rows", "matching"}});
+}
+
+/// A permutation of three rows: the largest entries are those of rows 1, 2, 0 in columns 0, 1, 2.
+TEST(SparseMatrix, KeepsTheRowsThatItsFirstValuesMatch) {
+    const std::vector<std::int64_t> row_begin{0, 2, 4, 6};
+    const std::vector<std::int32_t> columns{1, 2, 0, 2, 0, 1};
+    std::vector<double> values{1.0, 8.0, 4.0, 0.5, 0.25, 2.0};
+    const SparseMatrix a{row_begin, columns, values};
+    LinearSolver solver(a, {.keys = {{"preconditioner.name", "jacobi"}, {"ordering.rows", "matching"}}});
+    const std::vector<double> r{1.0, 2.0, 3.0};
+    std::vector<double> z(3);
+    solver.precondition(r, z);
+    EXPECT_EQ(z, (std::vector<double>{2.0 / 4.0, 3.0 / 2.0, 1.0 / 8.0}));
+    values = {50.0, 1.0, 1.0, 50.0, 50.0, 1.0};
+    solver.update(a);
+    solver.precondition(r, z);
+    EXPECT_EQ(z, (std::vector<double>{2.0, 3.0, 1.0}));
+    std::vector<double> x(3, 0.0);
+    EXPECT_TRUE(solver.solve(std::vector<double>{51.0, 51.0, 51.0}, x).converged);
+    for (const double value : x) EXPECT_NEAR(value, 1.0, 1e-6);
+
+    values = {0.0, 8.0, 0.0, 0.5, 0.25, 2.0};
+    for (const char* key : {"ordering.rows", "scaling.name"}) {
+        try {
+            LinearSolver(a, {.keys = {{key, "matching"}}});
+            ADD_FAILURE() << key;
+        } catch (const SetupError& error) {
+            expect_part(std::string(key) + " = matching: no column is left for 1 of 3 rows, the first of which is row",
+                        error.what());
+        }
+    }
 }
 
 TEST(SparseMatrix, HasItsValuesReadWhereTheyAre) {
