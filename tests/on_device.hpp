@@ -48,6 +48,13 @@ inline Vector poisoned(const Context& context, const Layout& layout, int dof) {
     return to_vector(context, layout, dof, std::vector<double>(layout.slots() * dof, NAN));
 }
 
+/// M^-1 r, both in natural order, on the backend that holds the matrix.
+inline std::vector<double> applied(const LinearOperator& m, const StructMatrix& a, const std::vector<double>& r) {
+    Vector z = poisoned(a.context(), a.layout(), a.dof());
+    m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
+    return from_vector(z);
+}
+
 /// Random, its rows dominated by the diagonal; fast enough for large grids, since each coefficient is drawn for all
 /// points where it lies. Symmetric in lower storage.
 inline StructMatrix random_struct_matrix(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage,

@@ -2,24 +2,20 @@
 """A bench of a deck that the memory cannot hold is refused with a table, before anything is allocated or printed."""
 
 import re
-import resource
 import unittest
 
-from program import MATRIX, POISSON, ProgramTest, chain
+from program import MATRIX, POISSON, ProgramTest, chain, few_addresses
 
 MULTIGRID = ("--set", "preconditioner.name=multigrid")
 SWEEPS = ("--set", "preconditioner.name=jacobi_sweeps")
 OF_KINDS = {"solve": (), "assembly": (), "products": (), "multigrid": MULTIGRID, "sweeps": SWEEPS, "preconditioners": ()}
-
-
-def limit():  # where it is allocated after all, the machine keeps its memory
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+LIMIT = few_addresses(8 << 30)  # where it is allocated after all, the machine keeps its memory
 
 
 class Memory(ProgramTest):
     def bench_of(self, code, kind, deck, *words, says=()):
         repeats = () if kind == "sweeps" else ("--repeats", "1")
-        return self.expect(code, "bench", kind, deck, *repeats, *OF_KINDS[kind], *words, says=says, limit=limit)
+        return self.expect(code, "bench", kind, deck, *repeats, *OF_KINDS[kind], *words, says=says, limit=LIMIT)
 
     def test_a_deck_that_cannot_fit(self):
         deck = self.write("a.ini", POISSON.format(cells=3000))

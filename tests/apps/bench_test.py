@@ -3,10 +3,9 @@
 
 import json
 import math
-import resource
 import unittest
 
-from program import POISSON, ProgramTest
+from program import POISSON, ProgramTest, few_addresses
 
 KERNELS = ("spmv", "lower", "upper", "factorise")
 
@@ -236,8 +235,7 @@ class Bench(ProgramTest):
         self.assertNotIn("refused", rows[1])
 
     def test_what_cannot_fit_is_refused_before_it_is_allocated(self):
-        def limit():  # where it is allocated after all, the machine keeps its memory
-            resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+        limit = few_addresses(8 << 30)  # where it is allocated after all, the machine keeps its memory
         unknowns, vectors = 2**31 - 1, 21  # the most that the option takes, which a large machine may hold
         left = self.run_json(0, "check", self.write("a.ini", POISSON.format(cells=4)), "--backend", "cpu")["memory_left"]
         for words, says in ((("vectors", "--unknowns", f"1000,{unknowns}"), f"bench vectors: the vectors of {unknowns} unknowns take at least "),

@@ -2,10 +2,9 @@
 """compare: candidates that fail, and command lines that are refused."""
 
 import json
-import resource
 import unittest
 
-from program import POISSON, TRANSPORT, CompareTest
+from program import POISSON, TRANSPORT, CompareTest, small_files
 
 # b = 0 but for one row, A = diag(1, -1): no pivot is zero, cg meets p^T A p < 0.
 INDEFINITE = "%%MatrixMarket matrix coordinate real symmetric\n4 4 4\n1 1 1\n2 2 -1\n3 3 1\n4 4 1\n"
@@ -211,14 +210,11 @@ class BadInput(CompareTest):
             self.run_program("compare", deck, "--auto", "--json", "-", "-o", "none/c.h5").stdout))
 
     def test_a_disk_that_is_full_at_the_end(self):
-        def small_files():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
         command = ("compare", self.poisson(), "--preconditioners", "jacobi,none", "--reps", "1")
-        done = self.expect(7, *command, limit=small_files, says=["a_compare.h5: cannot write", "ulimit -f"])
+        done = self.expect(7, *command, limit=small_files(), says=["a_compare.h5: cannot write", "ulimit -f"])
         self.assertRegex(done.stdout, r"cg\+jacobi +converged")
         self.assertRegex(done.stdout, r"record +could not be written")
-        table = json.loads(self.run_program(*command, "--json", "-", limit=small_files).stdout)
+        table = json.loads(self.run_program(*command, "--json", "-", limit=small_files()).stdout)
         self.assertEqual(table["exit_code"], 7)
         self.assertEqual(len(table["candidates"]), 2)
 

@@ -3,13 +3,11 @@
 other for ranks of others. With two GPUs and NCCL they use NCCL; otherwise, and where it is asked for, the hosts' memory."""
 
 import os
-import sys
-import unittest
 
 import device_processes_test as of_processes
 from device_test import why_no_gpu
 from processes import mpirun
-from program import POISSON, PROGRAM
+from program import POISSON, PROGRAM, main_unless
 
 HOSTS = {"HYPERPLANE_RANKS_A_HOST": "1"}
 
@@ -65,10 +63,4 @@ class GpuHosts(of_processes.GpuProcesses):
 
 
 if __name__ == "__main__":
-    if why_no_gpu():
-        print("skipped: cuda is", why_no_gpu())
-        sys.exit(77)
-    if reason := mpirun.reason_not_to_run(PROGRAM):
-        print(reason)
-        sys.exit(77)
-    unittest.main()
+    main_unless(why_no_gpu() or mpirun.reason_not_to_run(PROGRAM))

@@ -3,13 +3,11 @@
 
 import json
 import os
-import sys
-import unittest
 
 from device_ranks_test import BASES, FGBILU, MULTIGRID, STRUCT_ILU
 from device_test import why_no_gpu
 from processes import ProcessesTest, mpirun
-from program import POISSON, PROGRAM, TRANSPORT
+from program import POISSON, PROGRAM, TRANSPORT, main_unless
 
 
 class GpuProcesses(ProcessesTest):
@@ -148,10 +146,4 @@ class GpuProcesses(ProcessesTest):
 
 
 if __name__ == "__main__":
-    if why_no_gpu():
-        print("skipped: cuda is", why_no_gpu())
-        sys.exit(77)
-    if reason := mpirun.reason_not_to_run(PROGRAM):
-        print(reason)
-        sys.exit(77)
-    unittest.main()
+    main_unless(why_no_gpu() or mpirun.reason_not_to_run(PROGRAM))

@@ -2,12 +2,11 @@
 """General matrices on ranks on GPUs: the records of one GPU."""
 
 import json
-import sys
-import unittest
 
 import ranks_general_test as of_general
 from device_ranks_test import OnGpuRanks, in_turn
 from device_test import why_no_gpu
+from program import main_unless
 
 
 class GpuRanksOfGeneralMatrices(OnGpuRanks):
@@ -104,7 +103,4 @@ class GpuRanksOfGeneralMatrices(OnGpuRanks):
 
 
 if __name__ == "__main__":
-    if why_no_gpu():
-        print("skipped: cuda is", why_no_gpu())
-        sys.exit(77)
-    unittest.main()
+    main_unless(why_no_gpu())

@@ -2,11 +2,9 @@
 """Ranks on GPUs, which they share where there are fewer: the records and the fields of one GPU."""
 
 import json
-import sys
-import unittest
 
 from device_test import BLOCKS, why_no_gpu
-from program import POISSON, TRANSPORT, ProgramTest
+from program import POISSON, TRANSPORT, ProgramTest, main_unless
 from ranks_test import DECKS as RANKS_DECKS
 
 # What the tests below run on ranks: the decks that ranks on CPUs run, with other preconditioners.
@@ -312,7 +310,4 @@ class GpuRanks(OnGpuRanks):
 
 
 if __name__ == "__main__":
-    if why_no_gpu():
-        print("skipped: cuda is", why_no_gpu())
-        sys.exit(77)
-    unittest.main()
+    main_unless(why_no_gpu())

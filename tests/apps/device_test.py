@@ -6,11 +6,9 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
-import unittest
 
-from program import INPUTS, POISSON, PROGRAM, TRANSPORT, ProgramTest
+from program import INPUTS, POISSON, PROGRAM, TRANSPORT, ProgramTest, main_unless
 
 BLOCKS = "[problem]\nname = block_laplacian\n[grid]\ncells = 13 11 9\n[solver]\nname = cg\n"
 
@@ -382,11 +380,9 @@ class Device(ProgramTest):
 
 def why_no_gpu():
     listed = subprocess.run([PROGRAM, "list", "devices", "--json"], stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(listed.stdout)["devices"].get("cuda")
+    reason = json.loads(listed.stdout)["devices"].get("cuda")
+    return f"skipped: cuda is {reason}" if reason else ""
 
 
 if __name__ == "__main__":
-    if why_no_gpu():
-        print("skipped: cuda is", why_no_gpu())
-        sys.exit(77)
-    unittest.main()
+    main_unless(why_no_gpu())

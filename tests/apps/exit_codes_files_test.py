@@ -3,12 +3,11 @@
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import unittest
 
-from program import MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest, chain
+from program import MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest, chain, few_addresses, small_files
 
 
 class Files(ProgramTest):
@@ -49,13 +48,9 @@ class Files(ProgramTest):
                                    f"[grid]\ncells = {cells} {cells} {cells}\n[device]\nbackend = cpu\n")
         self.write("e.bin", "")
         os.truncate(self.folder / "e.bin", 24 * cells**3)  # a file without data on the disk
-
-        def limit():
-            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
-
         for verb in ("check", "run"):
             done = subprocess.run([PROGRAM, verb, deck], cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  preexec_fn=limit)
+                                  preexec_fn=few_addresses(4 << 30))
             self.assertEqual(done.returncode, 6, done.stderr)
             self.assertIn("smaller grid", done.stderr)
             self.assertNotIn("hyperplane check", done.stderr)
@@ -140,11 +135,7 @@ class Files(ProgramTest):
 
     def test_disk_full(self):
         deck = self.write("a.ini", POISSON.format(cells=16))
-
-        def small_files():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
-        self.expect(7, "run", deck, limit=small_files, says="a.h5")
+        self.expect(7, "run", deck, limit=small_files(), says="a.h5")
         self.assertFalse((self.folder / "a.h5").exists())
 
     def test_disk_full_at_the_end(self):
@@ -153,12 +144,8 @@ class Files(ProgramTest):
         self.expect(0, "run", deck)
         whole = (self.folder / "a.h5").stat().st_size
         self.expect(0, "info", "a.h5")
-
-        def almost_enough():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (whole - 16, whole - 16))
-
         for words in ((), ("--json",)):
-            done = self.expect(7, "run", deck, "--set", "output.file=b.h5", *words, limit=almost_enough, says="b.h5: cannot write")
+            done = self.expect(7, "run", deck, "--set", "output.file=b.h5", *words, limit=small_files(whole - 16), says="b.h5: cannot write")
             if words:
                 self.assertEqual(json.loads(done.stdout)["exit_code"], 7)
             else:
@@ -168,11 +155,7 @@ class Files(ProgramTest):
 
     def test_disk_full_for_the_fields(self):
         deck = self.write("a.ini", POISSON.format(cells=40))
-
-        def no_room_for_fields():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000))
-
-        self.expect(7, "run", deck, "--set", "output.fields=true", limit=no_room_for_fields, says="a.vtkhdf")
+        self.expect(7, "run", deck, "--set", "output.fields=true", limit=small_files(200000), says="a.vtkhdf")
         self.assertFalse((self.folder / "a.vtkhdf").exists())
         self.assertEqual(self.record("a.h5")["exit_code"], 7)
 
@@ -202,11 +185,7 @@ class Files(ProgramTest):
         self.expect(0, "run", deck, "--set", "output.state=never")
         small = (self.folder / "a.h5").stat().st_size
         self.expect(0, "run", deck, "--fresh")
-
-        def no_room_for_the_state():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (small + 20000, small + 20000))
-
-        self.expect(7, "run", deck, "--set", "output.file=b.h5", limit=no_room_for_the_state, says="b.h5: cannot write")
+        self.expect(7, "run", deck, "--set", "output.file=b.h5", limit=small_files(small + 20000), says="b.h5: cannot write")
         self.assertFalse((self.folder / "b.h5").exists())
         left = self.record("b.h5.part")
         self.assertEqual((left["status"], left["exit_code"]), ("failed", 7))

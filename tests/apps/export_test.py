@@ -2,13 +2,12 @@
 """`export`: files of either format are read again without loss, and factors are those of the matrix, in its order."""
 
 import gzip
-import resource
 import struct
 import unittest
 
 from matrices import SYSTEM, array, coordinate, values_of
 from ordering_test import unsymmetric
-from program import POISSON, ProgramTest
+from program import POISSON, ProgramTest, small_files
 
 ROWS = 60
 
@@ -160,11 +159,7 @@ class Export(ProgramTest):
         before = {path.name: path.read_bytes() for path in here.iterdir()}
         self.assertGreater(len(before["L.mtx"]), 1.2 * len(before["A.mtx"]))
         self.write("a.mtx", coordinate(ROWS, unsymmetric(ROWS, 4)))
-
-        def room_for_the_matrix():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (int(1.1 * len(before["A.mtx"])),) * 2)
-
-        done = self.expect(7, *words, limit=room_for_the_matrix, says="L.mtx: cannot write")
+        done = self.expect(7, *words, limit=small_files(int(1.1 * len(before["A.mtx"]))), says="L.mtx: cannot write")
         self.assertEqual(done.stdout, "")
         self.assertEqual({path.name: path.read_bytes() for path in here.iterdir()}, before)
         self.expect(0, *words)

@@ -5,12 +5,11 @@ import importlib.util
 import json
 import os
 import pathlib
-import resource
 import subprocess
 import unittest
 
 from matrices import DECK, MatrixTest, coordinate, tridiagonal
-from program import INPUTS, PROGRAM, TRANSPORT
+from program import INPUTS, PROGRAM, TRANSPORT, few_addresses
 
 DATA = pathlib.Path(os.environ.get("HYPERPLANE_SHARED_DATA", ""))
 # Systems on a grid whose ILU on the stencil's pattern is that of the grid's graph.
@@ -269,13 +268,9 @@ class Matrix(MatrixTest):
         arrow = [(i, i, 4) for i in range(1, rows + 1)] + [e for i in range(2, rows + 1) for e in ((1, i, 0.001), (i, 1, 0.001))]
         self.write("a.mtx", coordinate(rows, arrow))
         deck = self.write("a.ini", DECK.format(file="a.mtx"))
-
-        def limit():
-            resource.setrlimit(resource.RLIMIT_AS, (700 << 20, 700 << 20))
-
         for verb in ("check", "run"):
             done = subprocess.run([PROGRAM, verb, deck, "--backend", "cpu", "--threads", "1", "--set", "preconditioner.fill_level=1"],
-                                  cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit)
+                                  cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=few_addresses(700 << 20))
             self.assertEqual(done.returncode, 6, done.stderr)
             self.assertIn("use a lower fill_level, or preconditioner.name = par_ilut", done.stderr)
 

@@ -4,11 +4,10 @@
 import itertools
 import json
 import os
-import resource
 import subprocess
 import unittest
 
-from program import INPUTS, MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest
+from program import INPUTS, MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest, few_addresses
 
 
 class Prediction(ProgramTest):
@@ -59,10 +58,8 @@ class Prediction(ProgramTest):
         self.expect(0, "run", deck, "--set", limit)
 
     def test_a_run_on_a_cpu_fits_in_400_mb_of_addresses(self):
-        def limit():  # as `ulimit -v 400000`
-            resource.setrlimit(resource.RLIMIT_AS, (400000 * 1024, 400000 * 1024))
         deck = self.write("a.ini", POISSON.format(cells=8) + "[device]\nbackend = cpu\nthreads = 1\n")
-        done = self.run_program("run", deck, limit=limit)
+        done = self.run_program("run", deck, limit=few_addresses(400000 * 1024))  # as `ulimit -v 400000`
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def resident(self, *words):

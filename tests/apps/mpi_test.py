@@ -2,11 +2,9 @@
 """Ranks as processes under mpirun: the record of one rank, errors told once, and no rank left when one dies."""
 
 import json
-import sys
-import unittest
 
 from processes import ProcessesTest, mpirun
-from program import POISSON, PROGRAM, TRANSPORT
+from program import POISSON, PROGRAM, TRANSPORT, main_unless
 
 
 class Mpi(ProcessesTest):
@@ -160,7 +158,4 @@ class Mpi(ProcessesTest):
 
 
 if __name__ == "__main__":
-    if reason := mpirun.reason_not_to_run(PROGRAM):
-        print(reason)
-        sys.exit(77)
-    unittest.main()
+    main_unless(mpirun.reason_not_to_run(PROGRAM))

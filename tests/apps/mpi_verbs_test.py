@@ -4,11 +4,9 @@
 import json
 import signal
 import subprocess
-import sys
-import unittest
 
 from processes import ProcessesTest, mpirun
-from program import POISSON, PROGRAM
+from program import POISSON, PROGRAM, main_unless
 
 CANDIDATES = "struct_ilu,multicolor,subdomain_ildu0:subdomain=5 4 2,multigrid"
 OF_TEST = ("--backend", "cpu", "--threads", "1", "--quiet")
@@ -195,7 +193,4 @@ class Benches(ProcessesTest):
 
 
 if __name__ == "__main__":
-    if reason := mpirun.reason_not_to_run(PROGRAM):
-        print(reason)
-        sys.exit(77)
-    unittest.main()
+    main_unless(mpirun.reason_not_to_run(PROGRAM))

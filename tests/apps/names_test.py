@@ -4,7 +4,6 @@
 import concurrent.futures
 import os
 import pathlib
-import resource
 import shutil
 import subprocess
 import tempfile
@@ -12,7 +11,7 @@ import time
 import unittest
 
 import slurm
-from program import POISSON, PROGRAM, ProgramTest
+from program import POISSON, PROGRAM, ProgramTest, small_files
 
 STUDY = POISSON.format(cells=4) + "[sweep]\ngrid.cells = 4\n"
 NAMES = [
@@ -66,11 +65,7 @@ class PlainRuns(Names):
         self.assertRegex(done.stdout, r"^<!DOCTYPE html>(.|\n)*</html>\s*$")
         self.assertFalse((self.folder / "-").exists())
         self.expect(0, "plot", "-o", "a.png", "--", "-rf.h5")
-
-        def small_files():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
-        self.expect(7, "report", "--", "-rf.h5", limit=small_files, says="what is drawn: File too large; the file size limit")
+        self.expect(7, "report", "--", "-rf.h5", limit=small_files(), says="what is drawn: File too large; the file size limit")
 
     def test_the_longest_names(self):
         """A record's name may be so long that names of files beside it are the longest of the file system."""

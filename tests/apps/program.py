@@ -6,9 +6,11 @@ import json
 import os
 import pathlib
 import pty
+import resource
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import termios
 import unittest
@@ -76,6 +78,24 @@ def chain(diagonal, off=-1.0):
     n = len(diagonal)
     return matrix_market(n, [(i + 1, j + 1, diagonal[i] if i == j else off)
                              for i in range(n) for j in (i - 1, i, i + 1) if 0 <= j < n])
+
+
+def few_addresses(size):
+    """For the `limit` of run_program: as much memory at most, in bytes."""
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+
+def small_files(size=4096):
+    """For the `limit` of run_program: files have as many bytes at most, as on a disk that is full."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def main_unless(reason):
+    """Runs the tests of the file that Python was started with, unless there is a reason why they cannot run here."""
+    if reason:
+        print(reason)
+        sys.exit(77)
+    unittest.main()
 
 
 class ProgramTest(unittest.TestCase):
@@ -182,4 +202,5 @@ class CompareTest(ProgramTest):
         return self.write("a.ini", POISSON.format(cells=cells))
 
 
-__all__ = ["INPUTS", "MATRIX", "POISSON", "PROGRAM", "TRANSPORT", "CompareTest", "ProgramTest", "chain", "matrix_market", "signal"]
+__all__ = ["INPUTS", "MATRIX", "POISSON", "PROGRAM", "TRANSPORT", "CompareTest", "ProgramTest", "chain", "few_addresses", "main_unless",
+           "matrix_market", "signal", "small_files"]

@@ -3,11 +3,10 @@
 
 import json
 import re
-import resource
 import signal
 import unittest
 
-from program import POISSON, TRANSPORT, ProgramTest
+from program import POISSON, TRANSPORT, ProgramTest, few_addresses
 
 GRID = "[grid]\ncells = {cells}\n"
 
@@ -322,20 +321,18 @@ class Ranks(ProgramTest):
 
     def test_a_system_without_more_threads_is_an_error(self):
         deck = self.write("deck.ini", POISSON.format(cells="4 4 600"))
-        few_addresses = lambda: resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000, 1_500_000_000))  # noqa: E731
-        done = self.run_program("run", deck, "--ranks", "500", "--backend", "cpu", limit=few_addresses)
+        done = self.run_program("run", deck, "--ranks", "500", "--backend", "cpu", limit=few_addresses(1_500_000_000))
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertRegex(done.stderr, "out of memory: the system starts no thread for rank [0-9]+ of 500 .*; ask for fewer ranks")
 
     def test_too_many_ranks_are_refused_before_any_thread_is_started(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
         general = self.write("general.ini", (self.folder / deck).read_text() + "[matrix]\nformat = general\n")
-        few_addresses = lambda: resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000, 1_500_000_000))  # noqa: E731
         for words, told in ((("run", deck), "the grid has 9 planes along z, and each rank needs 1 or more; give 9 ranks or fewer"),
                             (("compare", deck, "--preconditioners", "jacobi"), "give 9 ranks or fewer"),
                             (("bench", "solve", deck), "give 9 ranks or fewer"),
                             (("run", general), "device.ranks = 65536: ranks that neither mpirun nor srun has started are threads")):
-            done = self.run_program(*words, "--ranks", "65536", "--backend", "cpu", limit=few_addresses)
+            done = self.run_program(*words, "--ranks", "65536", "--backend", "cpu", limit=few_addresses(1_500_000_000))
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(told, done.stderr)
             self.assertEqual(done.stderr.count("error: "), 1, done.stderr)

@@ -2,12 +2,11 @@
 """The folder of a study's records is its own, and a record that it has no room for is told."""
 
 import json
-import resource
 import shutil
 import unittest
 
 import study_test
-from program import POISSON
+from program import POISSON, small_files
 
 
 class StudyFolders(study_test.StudyTest):
@@ -57,8 +56,7 @@ class StudyFolders(study_test.StudyTest):
         self.assertGreater(size, self.file_of("rtol=1e-2").stat().st_size + 1000)
         for limit, written in ((4096, ""), (size - 500, "rtol=1e-2")):
             shutil.rmtree(self.folder / "s")
-            done = self.run_program("study", "run", study,
-                                    limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))  # as a full disk
+            done = self.run_program("study", "run", study, limit=small_files(limit))
             self.assertEqual(done.returncode, 8, done.stderr)
             self.assertIn("exit code 7, see s/rtol=1e-10.log", done.stderr)
             cases = json.loads(self.expect(8, "study", "status", study, "--json").stdout)["cases"]

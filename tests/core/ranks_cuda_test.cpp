@@ -21,16 +21,9 @@ using testing_support::DeviceTest;
 
 struct RanksOnDevice : DeviceTest {};
 
-std::vector<double> random_values(Index count, std::uint64_t seed) {
-    reference::Random random(seed);
-    std::vector<double> values;
-    for (Index at = 0; at < count; ++at) values.push_back(random());
-    return values;
-}
-
 Vector part_of_random(const Context& context, const Layout& layout, int dof, std::uint64_t seed) {
     Vector x(context, layout, dof, "test vector");
-    from_natural(random_values(layout.grid().points() * dof, seed), x);
+    from_natural(reference::Random(seed).vector(int(layout.grid().points()) * dof), x);
     return x;
 }
 

@@ -345,26 +345,16 @@ TEST_P(ProductsOnRanks, HaveTheBitsOfOneRank) {
     for (int ranks = 2; ranks <= 4; ++ranks) EXPECT_EQ(on_first_of(ranks, products), one) << ranks << " ranks";
 }
 
-/// Passes every exchange on to `ranks`, and calls `before` before it receives.
-class WatchedRanks final : public Communicator {
+/// Calls `before` before it receives.
+class WatchedRanks final : public PassedOnRanks {
 public:
-    WatchedRanks(Ranks ranks, const std::function<void()>& before) : ranks_(std::move(ranks)), before_(before) {}
-    int rank() const override { return ranks_->rank(); }
-    int size() const override { return ranks_->size(); }
-    int sharing_cores() const override { return ranks_->sharing_cores(); }
-    bool one_process() const override { return ranks_->one_process(); }
-    int ranks_on_host() const override { return ranks_->ranks_on_host(); }
-    int place_on_host() const override { return ranks_->place_on_host(); }
-    void send(int to, std::span<const double> values) override { ranks_->send(to, values); }
+    WatchedRanks(Ranks ranks, const std::function<void()>& before) : PassedOnRanks(std::move(ranks)), before_(before) {}
     void receive(int from, std::span<double> values) override {
         before_();
-        ranks_->receive(from, values);
+        PassedOnRanks::receive(from, values);
     }
-    void all_gather(std::span<const double> mine, std::span<double> all) override { ranks_->all_gather(mine, all); }
-    void abort(ExitCode code, const std::string& reason) override { ranks_->abort(code, reason); }
 
 private:
-    Ranks ranks_;
     const std::function<void()>& before_;
 };
 

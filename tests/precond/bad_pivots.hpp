@@ -66,9 +66,7 @@ inline Outcome outcome_of(Preconditioner& m, const StructMatrix& a) {
         result.message = error.what();
         return result;
     }
-    Vector z = poisoned(a.context(), a.layout(), a.dof());
-    m.apply(to_vector(a.context(), a.layout(), a.dof(), reference::Random(1).vector(int(a.unknowns()))), z);
-    result.z = from_vector(z);
+    result.z = applied(m, a, reference::Random(1).vector(int(a.unknowns())));
     return result;
 }
 

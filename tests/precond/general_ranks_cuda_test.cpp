@@ -12,6 +12,7 @@
 #include "on_device.hpp"
 #include "on_ranks.hpp"
 #include "precond/rounding_cases.hpp"
+#include "reference/subdomains.hpp"
 
 namespace hyperplane {
 namespace {
@@ -306,11 +307,8 @@ TEST_P(ScopeOfGeneralGpuRanks, RankDropsTheCouplingsBetweenRanksAndNoOthers) {
     const BlockMatrix data = data_of(c.matrix);
     const auto whole = reference::to_bsr_matrix(Context::cpu(1), data).pattern();
     for (int ranks = 2; ranks <= 4; ++ranks) {
-        const std::vector<Index> cuts = row_cuts(*whole, c.matrix.dof, ranks, Backend::cuda);
-        const auto rank_of = [&](int row) { return std::upper_bound(cuts.begin(), cuts.end(), row) - cuts.begin(); };
-        BlockMatrix cut = data;
-        for (int row = 0; row < c.matrix.rows; ++row)
-            std::erase_if(cut.rows[row], [&](const auto& entry) { return rank_of(entry.first) != rank_of(row); });
+        const auto cuts = row_cuts(*whole, c.matrix.dof, ranks, Backend::cuda);
+        const BlockMatrix cut = reference::decoupled(data, reference::parts_between(cuts));
         const std::vector<double> expected = applied_on_gpu(Context::cuda(), c, cut, c.settings);
         EXPECT_LT(reference::relative_difference(on_first_gpu(ranks, c, data, settings), expected), 1e-13)
             << ranks << " ranks";

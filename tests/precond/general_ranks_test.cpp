@@ -7,6 +7,7 @@
 #include "core/matrix/row_cuts.hpp"
 #include "on_ranks.hpp"
 #include "precond/rounding_cases.hpp"
+#include "reference/subdomains.hpp"
 
 namespace hyperplane {
 namespace {
@@ -179,11 +180,8 @@ TEST_P(ScopeOfGeneralRanks, RankDropsTheCouplingsBetweenRanksAndNoOthers) {
     const BlockMatrix data = data_of(c.matrix);
     const auto whole = reference::to_bsr_matrix(Context::cpu(1), data).pattern();
     for (int ranks = 2; ranks <= 4; ++ranks) {
-        const std::vector<Index> cuts = row_cuts(*whole, c.matrix.dof, ranks);
-        const auto rank_of = [&](int row) { return std::upper_bound(cuts.begin(), cuts.end(), row) - cuts.begin(); };
-        BlockMatrix cut = data;
-        for (int row = 0; row < c.matrix.rows; ++row)
-            std::erase_if(cut.rows[row], [&](const auto& entry) { return rank_of(entry.first) != rank_of(row); });
+        const auto cuts = row_cuts(*whole, c.matrix.dof, ranks);
+        const BlockMatrix cut = reference::decoupled(data, reference::parts_between(cuts));
         const auto expected = on_first_of(1, [&](const Context& one) { return applied(one, c, cut, c.settings); });
         const auto found = on_first_of(ranks, [&](const Context& one) { return applied(one, c, data, settings); });
         EXPECT_LT(reference::relative_difference(found, expected), 1e-13) << ranks << " ranks";

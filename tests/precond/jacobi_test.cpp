@@ -23,13 +23,6 @@ struct Case {
     LayoutKind kind;
 };
 
-/// M^-1 r, both in natural order, on the backend that holds the matrix.
-std::vector<double> applied(const LinearOperator& m, const StructMatrix& a, const std::vector<double>& r) {
-    Vector z = poisoned(a.context(), a.layout(), a.dof());
-    m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
-    return from_vector(z);
-}
-
 std::vector<Case> cases() {
     std::vector<Case> list;
     for (const char* stencil : {"star7", "box27"})

@@ -183,9 +183,7 @@ TEST_F(MultigridOnDevice, FollowsNewValuesAndNewAxes) {
         const auto fresh = make_multigrid(here, keys);
         fresh->setup(here);
         const std::vector<double> r = reference::Random(26).vector(int(here.unknowns()));
-        Vector z = poisoned(gpu, there.layout(), 1);
-        m->apply(to_vector(gpu, there.layout(), 1, r), z);
-        expect_near(from_vector(z), apply(*fresh, here, r), 1e-11);
+        expect_near(applied(*m, there, r), apply(*fresh, here, r), 1e-11);
     }
 }
 
@@ -222,9 +220,7 @@ TEST_F(MultigridOnDevice, BeginsAnewWhereCoarseGridsHaveOtherStrongAxes) {
             EXPECT_EQ(h[1].interpolation->grids().axes, (multigrid::Axes{true, true, false}));
             for (int grid = 0; grid + 1 < h.size(); ++grid)
                 EXPECT_EQ(d[grid].interpolation->grids().axes, h[grid].interpolation->grids().axes) << "grid " << grid;
-            Vector z = poisoned(gpu, there.layout(), 1);
-            device->apply(to_vector(gpu, there.layout(), 1, r), z);
-            expect_near(from_vector(z), expected, settings.size() > 1 ? 5e-6 : 1e-9);
+            expect_near(applied(*device, there, r), expected, settings.size() > 1 ? 5e-6 : 1e-9);
         }
     }
 }
@@ -257,9 +253,7 @@ TEST_F(MultigridOnDevice, SetsUpAgainAsTheFirstTime) {
             Method found{{}, {}, report.smallest_pivot_ratio, report.smallest_pivot_cell};
             const auto& h = dynamic_cast<const Multigrid&>(m).hierarchy();
             for (int grid = 0; grid + 1 < h.size(); ++grid) found.lambdas.push_back(h[grid].smoother.lambda());
-            Vector z = poisoned(gpu, a.layout(), 1);
-            m.apply(to_vector(gpu, a.layout(), 1, r), z);
-            found.z = from_vector(z);
+            found.z = applied(m, a, r);
             return found;
         };
         const Method of_one = method(*make_multigrid(one, keys), one),

@@ -232,9 +232,7 @@ void expect_jacobi(const Context& context, int dof, FactorStorage storage) {
     EXPECT_EQ(report.factor_bytes, plan.bytes);
     EXPECT_EQ(report.values_flushed, 0);
     const std::vector<double> r = reference::Random(5).vector(int(a.unknowns()));
-    Vector z = poisoned(context, a.layout(), dof);
-    m->apply(to_vector(context, a.layout(), dof, r), z);
-    const double error = reference::relative_difference(from_vector(z), testing_support::apply(*exact, here, r));
+    const double error = reference::relative_difference(applied(*m, a, r), testing_support::apply(*exact, here, r));
     EXPECT_LT(error, 2.0 * unit_roundoff(storage));
     EXPECT_GT(error, 0.01 * unit_roundoff(storage));
 }
@@ -292,12 +290,6 @@ protected:
                                            : Box{33, 67, 9});
         if (c_.dof == 1 && !c_.periodic && c_.fill_level == 0) list.push_back({13, 68, 6});  // whole groups of lines
         return list;
-    }
-    static std::vector<double> applied(const IluPreconditioner& m, const StructMatrix& a,
-                                       const std::vector<double>& r) {
-        Vector z = poisoned(a.context(), a.layout(), a.dof());
-        m.apply(to_vector(a.context(), a.layout(), a.dof(), r), z);
-        return from_vector(z);
     }
 };
 

@@ -110,9 +110,7 @@ void expect_survival(const Context& context) {
         SCOPED_TRACE(made.name);
         const auto m = made.in(half_scaled, a);
         EXPECT_EQ(m->setup(a).values_flushed, 0);
-        Vector out = poisoned(context, a.layout(), 1);
-        m->apply(to_vector(context, a.layout(), 1, r), out);
-        const std::vector<double> z = from_vector(out);
+        const std::vector<double> z = applied(*m, a, r);
         for (std::size_t at = 0; at < z.size(); ++at) ASSERT_NEAR(z[at], wanted[at], 0x1p-10 * wanted[at]) << at;
     }
 }

@@ -212,12 +212,10 @@ TEST_P(LargeCopiedTrianglesOnDevice, EqualTheHosts) {
         settings.push_back({"triangular_solve", "jacobi"});
         const auto expected = make(name, here, settings), m = make(name, there, settings);
         expected->setup(here), m->setup(there);
-        Vector z = poisoned(there.context(), there.layout(), dof);
-        m->apply(to_vector(there.context(), there.layout(), dof, r), z);
         // A few values lie so close to the midpoint of two representable ones that backends round them differently.
         const bool rounds = !setting.empty() && setting[0].first == "storage";
         const double most = !rounds ? 1e-13 : setting[0].second == "single" ? 1e-7 : 1e-3;
-        EXPECT_LT(relative_difference(from_vector(z), apply(*expected, here, r)), most);
+        EXPECT_LT(relative_difference(applied(*m, there, r), apply(*expected, here, r)), most);
     }
 }
 INSTANTIATE_TEST_SUITE_P(

@@ -27,6 +27,14 @@ inline BlockMatrix decoupled(const BlockMatrix& a, const std::vector<int>& part)
     return all;
 }
 
+/// The part of each row; `cuts`: the first row of each part, and the number of rows.
+template <class Row>
+std::vector<int> parts_between(const std::vector<Row>& cuts) {
+    std::vector<int> part;
+    for (std::size_t at = 1; at < cuts.size(); ++at) part.resize(std::size_t(cuts[at]), int(at) - 1);
+    return part;
+}
+
 /// ILU(0) of the decoupled matrix on its own pattern.
 inline BlockIlu subdomain_ilu(const StencilMatrix& a, Offset size) {
     const BlockMatrix parts = decoupled(a, size);
