@@ -144,7 +144,7 @@ endif()
 
 function(compile_together name n)
   cmake_parse_arguments(UNIT "COMPUTES" "" "ALONE" ${ARGN})
-  if(HYPERPLANE_TIDY OR NOT HYPERPLANE_TOGETHER)
+  if(NOT HYPERPLANE_TOGETHER)
     return()
   endif()
   set(properties COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES)

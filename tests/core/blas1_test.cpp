@@ -207,7 +207,7 @@ TEST_P(Blas1, ColumnsEqualTheirFormulas) {
     const Values ws = values(vector(100));
     for (int count : {1, 3, 5, 9, 31, 50, 70}) {
         std::vector<Vector> held;
-        for (int m = 0; m < count; ++m) held.push_back(vector(std::uint64_t(m + 1)));
+        for (int m = 0; m < count; ++m) held.push_back(vector(std::uint64_t(m) + 1));
         std::vector<const Vector*> v;
         for (const Vector& column : held) v.push_back(&column);
         Values c(count);

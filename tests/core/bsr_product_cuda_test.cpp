@@ -74,7 +74,7 @@ std::vector<double> added_by_lanes(const BsrMatrix& a, const std::vector<double>
             for (int c = 0; c < dof; ++c) {
                 double& mine = sum[std::size_t((at - begin) % group * dof + c)];
                 mine = std::fma(a.values()[(at * dof + r) * dof + c],
-                                x[std::size_t(a.pattern()->column()[at] * dof + c)], mine);
+                                x[std::size_t(a.pattern()->column()[at]) * dof + c], mine);
             }
         for (int distance = lanes / 2; distance > 0; distance /= 2)
             for (int l = 0; l < distance; ++l) sum[l] += sum[l + distance];

@@ -131,7 +131,7 @@ TEST(Contexts, OfACpuHaveNoStream) {
 
 TEST(Memory, CopiesOfAContextShareOneLedger) {
     const Context context = Context::cpu(1);
-    const Context copy = context;
+    const Context copy = context;  // NOLINT(performance-unnecessary-copy-initialization): its ledger is tested
     const Buffer<double> buffer(copy, "x", 4);
     EXPECT_EQ(context.ledger().held(), 32);
 }

@@ -114,6 +114,7 @@ TEST(GraphParts, OfMetisAreTheSameWhereASignalComesThatTheProcessHandles) {
         } while (now.sa_handler == static_cast<void (*)(int)>(handle));
         std::this_thread::sleep_for(std::chrono::milliseconds(20));  // METIS then has a place to return to
         sent = !over;
+        // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread): the process handles it
         if (sent) pthread_kill(working, SIGTERM);
     });
     const GraphParts disturbed = metis_parts(graph, 30, "test", "test");

@@ -2,6 +2,7 @@
 // HDF5 files in tests: deleting an object, listing all names, comparing them with docs/.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -54,7 +55,7 @@ inline std::vector<std::string> listing(const std::string& path, const std::stri
             };
             std::vector<std::string> attributes;
             H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &attributes);
-            for (const std::string& attribute : attributes) w.names.push_back(object + "@" + attribute);
+            for (const std::string& attribute : attributes) w.names.push_back(fmt::format("{}@{}", object, attribute));
         }
         H5Oclose(id);
         return 0;

@@ -187,7 +187,8 @@ TEST(MatrixFiles, IntegersThatNoDoubleHoldsAreCounted) {
           std::pair{"12345678901234567890123.0", false}, std::pair{"1e300", false}}) {
         SCOPED_TRACE(value);
         const std::string own = "1 1 " + std::string(value) + "\n";
-        for (const std::string& text : {rounded + own + rounded, rounded + rounded + own, own + rounded + rounded}) {
+        for (const std::string& text : {fmt::format("{0}{1}{0}", rounded, own), fmt::format("{0}{0}{1}", rounded, own),
+                                        fmt::format("{1}{0}{0}", rounded, own)}) {
             const std::vector<std::string> told = parse_matrix_market(banner + text, "a.mtx").warnings;
             ASSERT_EQ(told.size(), 1u);
             EXPECT_NE(told[0].find(counts ? "(one of 3 such entries)" : "(one of 2 such entries)"), std::string::npos)

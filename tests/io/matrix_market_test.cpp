@@ -322,7 +322,7 @@ TEST(MatrixMarket, CountsThatOnlyClaim) {
     EXPECT_EQ(matrix_error("1000000000000 1000000000000 9000000000000000000\n1 1 1\n"),
               "a.mtx:1: 9000000000000000000 entries are announced, but the file has only 54 bytes; is it truncated?");
     for (const std::string rows : {"3000000000", "9223372036854775807"})
-        EXPECT_EQ(matrix_error(rows + " " + rows + " 1\n1 1 1\n"),
+        EXPECT_EQ(matrix_error(fmt::format("{0} {0} 1\n1 1 1\n", rows)),
                   "a.mtx:1: " + rows +
                       " rows are more than 2147483647, the most block rows of a matrix, and the file has too few "
                       "entries for blocks of several unknowns");

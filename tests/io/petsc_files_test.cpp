@@ -189,13 +189,13 @@ TEST(PetscFiles, OtherObjectsMayFollow) {
     EXPECT_EQ(parse_petsc_matrix(matrix + vector + vector, "a").csr.value, (Values{1, 2}));
     EXPECT_TRUE(parse_petsc_matrix(matrix + vector + vector, "a").warnings.empty());
     for (const std::string& between : {std::string(), vector}) {
-        const InputMatrix found = parse_petsc_matrix(matrix + between + index_set + matrix, "a");
+        const InputMatrix found = parse_petsc_matrix(fmt::format("{}{}{}{}", matrix, between, index_set, matrix), "a");
         EXPECT_EQ(found.csr.value, (Values{1, 2}));
         EXPECT_EQ(found.warnings, std::vector<std::string>{
                                       "a: PETSc binary file: an object of PETSc that is neither matrix nor vector, "
                                       "of class 1211218, follows the matrix; it is not read, nor is what follows "
                                       "it"});
-        EXPECT_EQ(error_of([&] { parse_petsc_matrix(matrix + between + matrix, "a"); }),
+        EXPECT_EQ(error_of([&] { parse_petsc_matrix(fmt::format("{}{}{}", matrix, between, matrix), "a"); }),
                   "a: PETSc binary file: it holds a second matrix, and nothing says which of them is meant; write each "
                   "to a file of its own");
     }

@@ -217,7 +217,7 @@ TEST(FgBilu, HasTheSameBitsForAnyNumberOfThreads) {
 
 /// A set-up has the same outcome as struct_ilu's, including the message.
 void expect_pivots_of_struct_ilu(const Context& context) {
-    const auto outcome = [&](const std::string& name, Settings settings, const StructMatrix& a) {
+    const auto outcome = [&](const std::string& name, const Settings& settings, const StructMatrix& a) {
         Outcome result = outcome_of(*make(name, a, settings), a);
         if (!result.message.empty()) result.message.erase(0, name.size());
         return result;

@@ -44,7 +44,7 @@ TEST_P(MulticolorLaunchesOnDevice, HaveTheSameBits) {
     const void* const factors = rounded ? static_cast<const void*>(in_single.data()) : in_double.data();
     const Vector r = to_vector(context, layout, 1, random_values(grid.points(), 2));
     Buffer<double> v(context, "v", shape.slots), w(context, "w", shape.slots);
-    const auto applied = [&](ColourLaunches launches) {
+    const auto applied = [&, symmetric = symmetric, storage = storage](ColourLaunches launches) {
         Vector z(context, layout, 1, "z");
         const MulticolorCuda solve(context, points, layout, 1, symmetric, storage, launches);
         for (int turn = 0; turn < 3; ++turn) solve.apply({factors}, r, z, v.data(), w.data());

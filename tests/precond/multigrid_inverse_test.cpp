@@ -265,7 +265,7 @@ TEST(MultigridInverse, SolvesSystemsInOtherUnits) {
                     for (std::size_t i = c; i < n; i += unknowns) sum += x[i];
                     for (std::size_t i = c; i < n; i += unknowns) x[i] -= sum / (double(n) / dof);
                 }
-            const auto unit = [&](std::size_t i) {
+            const auto unit = [&, symmetric = symmetric](std::size_t i) {
                 return symmetric ? flow_unit(data.box.point(int(i / unknowns))) : 1.0;
             };
             for (std::size_t i = 0; i < n; ++i) x[i] /= unit(i);

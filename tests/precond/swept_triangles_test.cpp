@@ -231,7 +231,7 @@ TEST(SweptTriangles, HaveTheSameBitsForAnyNumberOfThreads) {
                                  {"box27", 2, 0, {17, 9, 5}, LayoutKind::natural, MatrixStorage::full});
         Settings settings = setting;
         settings.push_back({"triangular_solve", "jacobi"});
-        expect_same_bits_for_any_threads(system.a.context(), [&] {
+        expect_same_bits_for_any_threads(system.a.context(), [&, name = name] {
             const auto m = make(name, system.a, settings);
             m->setup(system.a);
             return system.applied(*m);

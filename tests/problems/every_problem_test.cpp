@@ -24,7 +24,7 @@ TEST(DefaultLengths, AreThoseThatTheTableNames) {
         const Grid found = make_problem(name, with)->shape().grid;
         const auto& rows = find_row(problems(), "problem", name).lengths;
         const auto own = std::find_if(rows.begin(), rows.end(),
-                                      [&](const OwnLengths& one) { return one.with.value == keys.front().second; });
+                                      [&](const OwnLengths& one) { return one.with.value == with.front().second; });
         ASSERT_NE(own, rows.end());
         const std::string text = own->text();
         with.emplace_back("grid.lengths", text.c_str());
