@@ -128,7 +128,7 @@ void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotIn
     const FirstFailure first = first_failure(a, inverter);
     const PivotRemedies remedies = remedies_of(a, first);
     const char* const of_row =
-        rules.policy != PivotPolicy::boost || !is_general(a) || !inverter.is_zero() ? ""
+        rules.policy != PivotPolicy::boost || !dynamic_cast<const BsrMatrix*>(&a) || !inverter.is_zero() ? ""
         : remedies.boost
             ? " The factors keep no entry of its row, so there is no scale to boost it to; sync_free_ilu keeps all."
             : " Its whole row is zero, so there is no scale to boost it to, and the matrix is singular.";

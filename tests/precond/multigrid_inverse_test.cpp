@@ -302,8 +302,8 @@ StructMatrix walls_of_jumps(const Context& context, double part) {
         set({}, sum * (1.0 + part));
     }
     const Layout layout = testing_support::layout_for(LayoutKind::natural, data, "star7", 0);
-    return in_context(context,
-                      reference::to_struct_matrix(context.host(), layout, data, MatrixStorage::lower, "star7"));
+    return testing_support::in_context(
+        context, reference::to_struct_matrix(context.host(), layout, data, MatrixStorage::lower, "star7"));
 }
 
 TEST(MultigridInverse, OfAMatrixThatIsKnownToLackAConstantLeavesItOut) {
