@@ -55,15 +55,17 @@ public:
         for (Choice* own : {&solver, &preconditioner})
             own->name = own->text = found.deck.text(own == &solver ? "solver" : "preconditioner", "name");
         const auto solvers = choices("solver", lists.solvers, lists.all, solver);
-        const auto preconditioners = choices("preconditioner", lists.preconditioners, lists.all, preconditioner);
+        const auto preconditioners =
+            choices("preconditioner", lists.preconditioners, lists.all, preconditioner, lists.variants);
         report();
         for (const Choice& p : preconditioners) {
             for (const Choice& s : solvers) add(s, p, found.list);
-            if (lists.all && lists.solvers.empty())
+            if (lists.all && lists.variants && lists.solvers.empty())
                 for (const std::string& text : find_preconditioner(p.name).solver_variants)
                     add(choice("solver", text), p, found.list);
         }
-        if (lists.all && lists.preconditioners.empty() && is_general()) add_last_resorts(lists.solvers, found.list);
+        if (lists.all && lists.variants && lists.preconditioners.empty() && is_general())
+            add_last_resorts(lists.solvers, found.list);
         check_overrides(lists);
         report();
         const std::string own = solver.name + "+" + preconditioner.name;
@@ -183,14 +185,15 @@ private:
         return kept;
     }
 
-    std::vector<Choice> choices(const std::string& section, const std::string& list, bool all, const Choice& own) {
+    std::vector<Choice> choices(const std::string& section, const std::string& list, bool all, const Choice& own,
+                                bool variants = false) {
         std::vector<Choice> found;
         for (const std::string& text : split(list, ',')) found.push_back(choice(section, text));
         if (!found.empty()) return found;
         if (!all) return {own};
         for (const Component& component : schema_.components)
             if (component.section == section) found.push_back({component.name, component.name, {}});
-        if (section == "preconditioner")
+        if (variants)
             for (const PreconditionerRow& row : preconditioners()) {
                 for (const std::string& keys : row.variants) found.push_back(choice(section, row.name + ":" + keys));
                 for (const std::string& keys : row.variants_after_failure) {

@@ -32,11 +32,11 @@ struct Candidate {
     std::vector<std::string> overrides;  ///< "section.key=value": those of --set that apply, and its own
 };
 
-/// The lists that the user gave. An empty one stands for the deck's own component or, of `all`, for every registered
-/// one and for the variants, their own and of solvers, that rows of preconditioners name.
+/// The lists that the user gave. If one is empty, that component is the deck's.
 struct CandidateLists {
     std::string solvers, preconditioners;
-    bool all = false;
+    bool all = false;       ///< an empty list stands for all registered components instead
+    bool variants = false;  ///< and for the variants, their own and of solvers, that rows of preconditioners name
 };
 
 struct Candidates {

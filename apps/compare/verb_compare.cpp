@@ -38,7 +38,7 @@ CandidateLists lists_of(const Invocation& invocation) {
             throw UsageError(fmt::format("--{}: names none; write NAME[:KEY=VALUE]...,...", option));
         return text;
     };
-    CandidateLists lists{list("solvers"), list("preconditioners"), invocation.has("auto")};
+    CandidateLists lists{list("solvers"), list("preconditioners"), invocation.has("auto"), invocation.has("auto")};
     if (lists.solvers.empty() && lists.preconditioners.empty() && !lists.all)
         throw UsageError(
             "compare: say what to compare: --preconditioners LIST, --solvers LIST, or --auto for every pair that fits "

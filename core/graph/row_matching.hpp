@@ -37,7 +37,7 @@ struct RowMatching {
 
 /// The matching for a matrix that the host can read; of a rank's rows, that of all ranks' rows, which each of them
 /// finds. Blocks that are not finite are not used.
-RowMatching match_rows(const BsrMatrix& a);
+RowMatching match_rows(const BsrMatrix& given);
 /// Matches by `logarithm`, which has for each block the logarithm of its absolute value, and -infinity for 0.
 RowMatching match_rows(const BlockPattern& pattern, std::span<const double> logarithm);
 
@@ -47,7 +47,7 @@ struct MatchingScales {
     std::vector<double> row, column;  ///< the logarithms of r and c; empty if rows are left
 };
 /// Matches single rows in the same way, and finds the scales.
-MatchingScales matching_scales(const BsrMatrix& a);
+MatchingScales matching_scales(const BsrMatrix& given);
 
 /// What match_rows and matching_scales hold at most. Of ranks: the rows and blocks are those of all.
 Index bytes_of_matching(Index rows, Index blocks);

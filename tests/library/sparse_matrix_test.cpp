@@ -155,7 +155,7 @@ TEST(SparseMatrix, KeepsTheRowsThatItsFirstValuesMatch) {
     values = {0.0, 8.0, 0.0, 0.5, 0.25, 2.0};
     for (const char* key : {"ordering.rows", "scaling.name"}) {
         try {
-            LinearSolver(a, {.keys = {{key, "matching"}}});
+            const LinearSolver solver(a, {.keys = {{key, "matching"}}});
             ADD_FAILURE() << key;
         } catch (const SetupError& error) {
             expect_part(std::string(key) + " = matching: no column is left for 1 of 3 rows, the first of which is row",

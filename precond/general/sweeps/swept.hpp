@@ -49,7 +49,8 @@ public:
 
     /// What NVRTC compiles for the sweeps on a GPU.
     static rtc::Programs programs(const FilledPattern& filled, int dof, const SweepOptions& options);
-    /// What it compiles for triangles with so many blocks a row on average; with `uneven`, also if rows of one are uneven.
+    /// What it compiles for triangles with so many blocks a row on average; with `uneven`, also if rows of one are
+    /// uneven.
     static rtc::Programs programs(double lower, double upper, bool uneven, int dof, const SweepOptions& options);
 
 private:
