@@ -43,8 +43,7 @@ __device__ __forceinline__ void store(const BsrProductArguments& a, long long ro
 }
 
 /// The sums of a piece's rows, by a warp that asks for several blocks at a time.
-__device__ __forceinline__ Sum sum_of_piece(const BsrProductArguments& a, const int* columns, const double* values,
-                                            long long begin, long long end, int lane) {
+__device__ __forceinline__ Sum sum_of_piece(const BsrProductArguments& a, long long begin, long long end, int lane) {
     constexpr int group = 32 / DOF, rounds = DOF >= 4 ? 1 : 4 / DOF;
     const int c = lane % DOF, first = lane / DOF;
     Sum sum[DOF];
@@ -55,9 +54,9 @@ __device__ __forceinline__ Sum sum_of_piece(const BsrProductArguments& a, const 
             for (int round = 0; round < rounds; ++round) {
                 const long long at = base + round * group;
                 if (at >= end) continue;
-                x[round] = __ldg(a.x + (long long)columns[at] * DOF + c);
+                x[round] = __ldg(a.x + (long long)__ldg(a.column + at) * DOF + c);
 #pragma unroll
-                for (int r = 0; r < DOF; ++r) value[round][r] = values[(at * DOF + r) * DOF + c];
+                for (int r = 0; r < DOF; ++r) value[round][r] = __ldg(a.values + (at * DOF + r) * DOF + c);
             }
 #pragma unroll
             for (int round = 0; round < rounds; ++round)
@@ -73,17 +72,18 @@ __device__ __forceinline__ bool is_added_by_warp(const BsrProductArguments& a, l
     return UNEVEN && blocks > 32 && blocks <= a.longest;
 }
 
-/// Those of a warp's rows that the whole warp adds, one after the other. A thread with `first` has one of them, `row`,
-/// whose blocks are [begin, end).
-__device__ __forceinline__ void add_rows_by_warp(const BsrProductArguments& a, const int* columns, const double* values,
-                                                 bool first, long long row, long long begin, long long end) {
+/// Those of a warp's rows that the whole warp adds, one after the other, by sum_of_row(begin, end, lane). A thread with
+/// `first` has one of them, `row`, whose blocks are [begin, end).
+template <class SumOf>
+__device__ __forceinline__ void add_rows_by_warp(const BsrProductArguments& a, bool first, long long row,
+                                                 long long begin, long long end, const SumOf& sum_of_row) {
     if constexpr (UNEVEN) {
         const int lane = threadIdx.x % 32;
         for (unsigned left = __ballot_sync(0xffffffffu, first); left != 0; left &= left - 1) {
             const int from = __ffs(left) - 1;
             const long long start = __shfl_sync(0xffffffffu, begin, from), stop = __shfl_sync(0xffffffffu, end, from),
                             added = __shfl_sync(0xffffffffu, row, from);
-            const Sum sum = sum_of_piece(a, columns, values, start, stop, lane);
+            const Sum sum = sum_of_row(start, stop, lane);
             if (lane < DOF) store(a, added, lane, sum);
         }
     }
@@ -105,7 +105,7 @@ __device__ __forceinline__ void add_piece(const BsrProductArguments& a, long lon
     if (piece >= a.piece_count) return;
     const int lane = threadIdx.x % 32;
     const BlockRange mine = a.pieces[piece], all = a.long_rows[mine.row];
-    const Sum sum = sum_of_piece(a, a.column, a.values, mine.begin, mine.end, lane);
+    const Sum sum = sum_of_piece(a, mine.begin, mine.end, lane);
     if (lane < DOF) {
         double* const partial = a.partial + (piece * DOF + lane) * 2;
 #if EXACT

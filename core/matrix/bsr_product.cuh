@@ -45,7 +45,9 @@ __device__ __forceinline__ void add_rows(const BsrProductArguments& a, long long
         const bool mine = row < a.rows && end - begin <= a.longest && !by_warp;
         const Sum sum = sum_of<LANES>(a, begin, mine ? end : begin, lane);
         if (mine && lane < DOF) store(a, row, lane, sum);
-        add_rows_by_warp(a, a.column, a.values, by_warp && lane == 0, row, begin, end);
+        add_rows_by_warp(a, by_warp && lane == 0, row, begin, end, [&](long long first, long long last, int place) {
+            return sum_of_piece(a, first, last, place);
+        });
     }
 }
 

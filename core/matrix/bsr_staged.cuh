@@ -59,6 +59,22 @@ __device__ __forceinline__ void sum_staged(const BsrProductArguments& a, const d
         for (int r = 0; r < DOF; ++r) total[r] += __shfl_xor_sync(0xffffffffu, total[r], distance, team);
 }
 
+/// The rows of the staged blocks [begin, end) of one block row, by a warp, as sum_of_piece adds them; lane r receives
+/// row r.
+__device__ __forceinline__ Sum sum_of_staged_row(const BsrProductArguments& a, const double* values, const int* column,
+                                                 int begin, int end, int lane) {
+    constexpr int group = 32 / DOF;
+    const int c = lane % DOF, first = lane / DOF;
+    Sum sum[DOF];
+    if (first < group)
+        for (int at = begin + first; at < end; at += group) {
+            const double factor = __ldg(a.x + (long long)column[at] * DOF + c);
+#pragma unroll
+            for (int r = 0; r < DOF; ++r) add_fused(sum[r], values[(at * DOF + r) * DOF + c], factor);
+        }
+    return added_by_lanes<32>(sum, lane);
+}
+
 /// The number of the last of the ascending `begins` [first, count) that is at most `most`; the first one always is.
 __device__ __forceinline__ int last_within(const long long* begins, int first, int count, long long most) {
     while (count - first > 1) {
@@ -117,10 +133,10 @@ __device__ __forceinline__ void add_staged_rows(const BsrProductArguments& a, lo
             const long long end = __ldg(begins + first + 1);
             if (threadIdx.x < 32) {
                 const bool by_warp = is_added_by_warp(a, end - start);
-                const bool mine = threadIdx.x < LANES && end - start <= a.longest && !by_warp;
-                const Sum sum = sum_of<LANES>(a, start, mine ? end : start, threadIdx.x % LANES);
+                const bool mine = (threadIdx.x < LANES || by_warp) && end - start <= a.longest;
+                const Sum sum = by_warp ? sum_of_piece(a, start, end, threadIdx.x)
+                                        : sum_of<LANES>(a, start, mine ? end : start, threadIdx.x % LANES);
                 if (mine && threadIdx.x < DOF) store(a, first_row + first, threadIdx.x, sum);
-                add_rows_by_warp(a, a.column, a.values, by_warp && threadIdx.x == 0, first_row + first, start, end);
             }
             ++first;
             continue;
@@ -141,7 +157,10 @@ __device__ __forceinline__ void add_staged_rows(const BsrProductArguments& a, lo
 #pragma unroll
             for (int r = 0; r < DOF; ++r)
                 if (r % team == member) a.y[(first_row + row) * DOF + r] = total[r];
-        add_rows_by_warp(a, column, staged_values, by_warp && member == 0, first_row + row, begin - from, end - from);
+        add_rows_by_warp(a, by_warp && member == 0, first_row + row, begin - from, end - from,
+                         [&](long long first_block, long long last, int lane) {
+                             return sum_of_staged_row(a, staged_values, column, int(first_block), int(last), lane);
+                         });
         first = past;
         if (first < rows) __syncthreads();
     }
