@@ -12,32 +12,43 @@ namespace hyperplane {
 
 namespace {
 
-/// Whether the sums are zero to the rounding of their terms, whose absolute values add up to `magnitude`.
-bool all_zero(const std::vector<double>& sum, const std::vector<double>& magnitude) {
-    for (std::size_t at = 0; at < sum.size(); ++at)
-        if (!(std::abs(sum[at]) <= 1e-13 * magnitude[at])) return false;
-    return true;
+/// A sum, and that of the absolute values of its terms.
+struct CoefficientSum {
+    double sum = 0.0, magnitude = 0.0;
+    void add(double value) {
+        sum += value;
+        magnitude += std::abs(value);
+    }
+    /// Whether it is zero to the rounding of its terms.
+    bool is_zero() const { return std::abs(sum) <= 1e-13 * magnitude; }
+};
+
+CoefficientSum sum_of_row(const CsrMatrix& csr, Index row) {
+    CoefficientSum sum;
+    for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) sum.add(csr.value[at]);
+    return sum;
 }
 
 /// Whether the equations of one unknown add up to zero in all columns.
 bool columns_add_up_to_zero(const CsrMatrix& csr, int dof, int unknown) {
-    std::vector<double> sum(std::size_t(csr.rows), 0.0), magnitude(sum);
+    CoefficientSum all;  // most matrices need no sum of each column; this one has the rounding of many more terms
+    for (Index row = unknown; row < csr.rows; row += dof) {
+        const CoefficientSum of_row = sum_of_row(csr, row);
+        all.sum += of_row.sum;
+        all.magnitude += of_row.magnitude;
+    }
+    if (std::abs(all.sum) > 1e-10 * all.magnitude) return false;
+    std::vector<CoefficientSum> column(std::size_t(csr.rows));
     for (Index row = unknown; row < csr.rows; row += dof)
-        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
-            sum[csr.column[at]] += csr.value[at];
-            magnitude[csr.column[at]] += std::abs(csr.value[at]);
-        }
-    return all_zero(sum, magnitude);
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at)
+            column[csr.column[at]].add(csr.value[at]);
+    return std::ranges::all_of(column, &CoefficientSum::is_zero);
 }
 
 bool rows_add_up_to_zero(const CsrMatrix& csr) {
-    std::vector<double> sum(std::size_t(csr.rows), 0.0), magnitude(sum);
     for (Index row = 0; row < csr.rows; ++row)
-        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
-            sum[row] += csr.value[at];
-            magnitude[row] += std::abs(csr.value[at]);
-        }
-    return all_zero(sum, magnitude);
+        if (!sum_of_row(csr, row).is_zero()) return false;
+    return true;
 }
 
 /// What unsymmetric_text says of the first zero that is stored while its mirror image is not.
