@@ -15,6 +15,7 @@
 #include "core/grid/slots.hpp"
 #include "core/grid/stencil.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "precond/multigrid/matrix_traits.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -120,16 +121,11 @@ struct CoarseningOptions {
     bool single(int grid) const { return single_vectors && rounds(grid); }
 };
 
-/// Whether a matrix is symmetric with coefficients of an M-matrix, and whether its couplings jump.
-struct MatrixKind {
-    bool m_matrix = false, jumps = false;
-};
-
 /// What a set-up needs to know of a matrix besides its strong axes.
 struct Survey {
     float* copy = nullptr;  ///< if given, receives the coefficients in single precision, as in SingleMatrix
     bool copied = false;    ///< whether it has
-    std::optional<MatrixKind> kind;
+    std::optional<MatrixTraits> traits;
 };
 
 /// Whether a grid can be made coarser along an axis: it has three points or more there, and the coarse operator, whose

@@ -12,6 +12,11 @@ HYPERPLANE_HD inline bool is_jump(double one, double other) {
     return one < 0.0 && other < 0.0 && (one < large_ratio * other || other < large_ratio * one);
 }
 
+/// Whether the coefficients of a row add up to zero or more, but for rounding of those beside its diagonal one.
+HYPERPLANE_HD inline bool is_dominated(double sum, double diagonal) {
+    return sum >= -1e-12 * diagonal;
+}
+
 /// The traits of one row, whose coefficients are given in the order of the stencil; of those that lead outside the
 /// grid, zeros or none.
 template <int entries>
@@ -28,7 +33,7 @@ public:
     }
     /// Whether the row is not that of an M-matrix: a coefficient beside the diagonal is positive, or the row's sum is
     /// negative by more than rounding.
-    HYPERPLANE_HD bool is_other() const { return !(fits_ && sum_ >= -1e-12 * own_); }
+    HYPERPLANE_HD bool is_other() const { return !(fits_ && is_dominated(sum_, own_)); }
     HYPERPLANE_HD bool jumps() const { return jumps_; }
 
 private:

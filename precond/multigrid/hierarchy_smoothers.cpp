@@ -55,7 +55,7 @@ void Hierarchy::set_up_smoothers(const std::vector<int>& queued, int count, Setu
         const ProfileScope scope(context, "smoothers");
         const Join join{parts_};
         const auto begin = [&](int grid) {
-            on_grid(grid, [&](GridParts& parts) { parts.smoother.begin(parts.survey.kind, parts.r, parts.t); });
+            on_grid(grid, [&](GridParts& parts) { parts.smoother.begin(parts.survey.traits, parts.r, parts.t); });
         };
         for (int grid = 0; grid < count; ++grid)
             if (std::find(queued.begin(), queued.end(), grid) == queued.end()) begin(grid);

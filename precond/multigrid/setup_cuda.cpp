@@ -22,10 +22,10 @@ constexpr int most_terms = 3000;
 constexpr int threads_of_layer = 128, coupling_threads = 256, coupling_blocks = 1024, coupling_tile = 16;
 
 rtc::Source setup_source() {
-    return {rtc::precond_texts(), "precond/multigrid/setup.cuh"};
+    return precond_source("precond/multigrid/setup.cuh");
 }
 rtc::Source couplings_source() {
-    return {rtc::precond_texts(), "precond/multigrid/couplings.cuh"};
+    return precond_source("precond/multigrid/couplings.cuh");
 }
 
 /// The sums of both kernels, as text, and the fine points that they read, relative to the one that coincides with a
@@ -286,7 +286,7 @@ std::array<double, 3> CouplingSums::read(Survey& survey) const {
     std::array<double, coupling_counts> total{};
     for (std::size_t at = 0; at < host.size(); ++at) total[at % coupling_counts] += host[at];
     survey.copied = copies_;
-    if (examines_) survey.kind = MatrixKind{.m_matrix = total[3] == 0.0, .jumps = total[4] > 0.0};
+    if (examines_) survey.traits = MatrixTraits{.m_matrix = total[3] == 0.0, .jumps = total[4] > 0.0};
     return {total[0], total[1], total[2]};
 }
 

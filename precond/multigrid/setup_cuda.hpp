@@ -42,7 +42,7 @@ private:
 };
 
 /// The sums of c_id / max_e c_ie over all points for the axes that can be coarsened, on a grid without periodic axes;
-/// and all of a survey but for the kind of matrices that are not symmetric or have several unknowns.
+/// and all of a survey but for the traits of matrices that are not symmetric or have several unknowns.
 class CouplingSums {
 public:
     /// Queues the sums; `copy` is that of a survey.

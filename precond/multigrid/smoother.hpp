@@ -62,8 +62,8 @@ public:
     /// 1. Makes M, and allocates what it keeps if begin() will only queue work; returns whether it will. The values of
     ///    `a` need not be known yet.
     bool prepare(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options);
-    /// 2. `known`: the matrix's kind, if it has been found already. r and t are overwritten until finish().
-    void begin(const std::optional<MatrixKind>& known, Vector& r, Vector& t);
+    /// 2. `known`: the matrix's traits, if they have been found already. r and t are overwritten until finish().
+    void begin(const std::optional<MatrixTraits>& known, Vector& r, Vector& t);
     /// 3. Waits, and returns the report. join() must have been called before.
     SetupReport finish();
     /// Whatever is queued from now on runs after the work of begin().

@@ -9,7 +9,7 @@ namespace hyperplane::multigrid {
 namespace {
 
 rtc::Source transfer_source() {
-    return {rtc::precond_texts(), "precond/multigrid/transfer.cuh"};
+    return precond_source("precond/multigrid/transfer.cuh");
 }
 
 }  // namespace
