@@ -37,4 +37,9 @@ namespace rtc {
 const Texts& precond_texts();
 }
 
+/// The text of a kernel of this room, whose path begins with "precond/".
+inline rtc::Source precond_source(const char* path) {
+    return {rtc::precond_texts(), path};
+}
+
 }  // namespace hyperplane

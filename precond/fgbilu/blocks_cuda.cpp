@@ -14,10 +14,10 @@ namespace hyperplane {
 namespace {
 
 rtc::Source factor_source(bool points) {
-    return {rtc::precond_texts(), points ? "precond/fgbilu/factor_points.cuh" : "precond/fgbilu/factor.cuh"};
+    return precond_source(points ? "precond/fgbilu/factor_points.cuh" : "precond/fgbilu/factor.cuh");
 }
 rtc::Source solve_source() {
-    return {rtc::precond_texts(), "precond/fgbilu/solve.cuh"};
+    return precond_source("precond/fgbilu/solve.cuh");
 }
 
 /// How points are distributed to thread blocks. If a block has room for several points, their number is such that it

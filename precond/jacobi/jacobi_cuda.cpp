@@ -13,7 +13,7 @@ namespace {
 constexpr int threads = 256;
 
 rtc::Source source() {
-    return {rtc::precond_texts(), "precond/jacobi/jacobi.cuh"};
+    return precond_source("precond/jacobi/jacobi.cuh");
 }
 
 rtc::Definitions definitions(int dof) {

@@ -166,11 +166,11 @@ int MulticolorFactorCuda::room_for_products(const ColouredShape& shape, int dof)
 rtc::Program MulticolorFactorCuda::program(const ColouredShape& shape, int dof, bool symmetric) {
     const std::string room = std::to_string(room_for_products(shape, dof));
     if (dof == 1)
-        return {{rtc::precond_texts(), "precond/multicolor/factor_point.cuh"},
+        return {precond_source("precond/multicolor/factor_point.cuh"),
                 {{"THREADS", std::to_string(threads_of_points)},
                  {"SYMMETRIC", symmetric ? "1" : "0"},
                  {"MOST_PRODUCTS", room}}};
-    return {{rtc::precond_texts(), "precond/multicolor/factor.cuh"},
+    return {precond_source("precond/multicolor/factor.cuh"),
             {{"DOF", std::to_string(dof)}, {"OPERANDS_AS_RESULTS", "1"}, {"MOST_PRODUCTS", room}}};
 }
 

@@ -33,7 +33,7 @@ int threads_of(const Context& context, Index places, int dof) {
 }
 
 rtc::Source source() {
-    return {rtc::precond_texts(), "precond/multicolor/solve.cuh"};
+    return precond_source("precond/multicolor/solve.cuh");
 }
 
 /// Whether kernels can load coefficients ahead (precond/multicolor/ahead.cuh): those of 27 points have the registers.

@@ -22,7 +22,7 @@ int levels_read(const IluPattern& shape) {
 }
 
 rtc::Source level_source() {
-    return {rtc::precond_texts(), "precond/par_ilu/levels.cuh"};
+    return precond_source("precond/par_ilu/levels.cuh");
 }
 rtc::Definitions level_definitions(const IluPattern& shape, rtc::Definitions all) {
     all.insert({{"RING_LEVELS", std::to_string(levels_read(shape))},

@@ -178,7 +178,7 @@ rtc::Definitions definitions(const IluPattern& shape, Index room) {
 }
 
 rtc::Source source() {
-    return {rtc::precond_texts(), "precond/par_ilu/sweep.cuh"};
+    return precond_source("precond/par_ilu/sweep.cuh");
 }
 
 /// Shared memory of passes with so many rounds that stage `entries` entries, and points of a thread block.

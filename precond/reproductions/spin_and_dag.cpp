@@ -24,7 +24,7 @@ SubdomainPrograms spin_and_dag_programs(const SubdomainShape& s, SubdomainVarian
     all["MOST_LEVELS"] = std::to_string(most_levels);
     all["SPIN"] = spin ? "1" : "0";
     all["EDGES"] = variant == SubdomainVariant::dag_edge ? "1" : "0";
-    return {.source = {rtc::precond_texts(), "precond/reproductions/spin_and_dag.cuh"},
+    return {.source = precond_source("precond/reproductions/spin_and_dag.cuh"),
             .definitions = {all},
             .kernel = "subdomain_walk",
             .threads = threads,

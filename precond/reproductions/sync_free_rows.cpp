@@ -27,7 +27,7 @@ SyncFreeShape published_shape(const RowCounts& counts, bool symmetric, FactorVar
 }
 
 rtc::Program published_program(const SyncFreeShape& shape) {
-    return {{rtc::precond_texts(), "precond/reproductions/sync_free_rows.cuh"},
+    return {precond_source("precond/reproductions/sync_free_rows.cuh"),
             {{"DOF", "1"},
              {"LANES", std::to_string(shape.lanes)},
              {"SEARCHES", shape.published == FactorVariant::shared ? "0" : "1"},

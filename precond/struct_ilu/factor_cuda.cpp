@@ -67,7 +67,7 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
 }
 
 rtc::Source source() {
-    return {rtc::precond_texts(), "precond/struct_ilu/factor.cuh"};
+    return precond_source("precond/struct_ilu/factor.cuh");
 }
 
 /// Whether a thread block can have `shared` bytes besides the pivot ratios and points of its consumers.

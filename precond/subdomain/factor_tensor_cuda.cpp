@@ -44,7 +44,7 @@ void SubdomainFactorCuda::factor(const SubdomainFactorArguments& arguments, Inde
 }
 
 rtc::Program SubdomainFactorCuda::program(int dof) {
-    return {{rtc::precond_texts(), "precond/subdomain/factor.cuh"},
+    return {precond_source("precond/subdomain/factor.cuh"),
             {{"DOF", std::to_string(dof)}, {"OPERANDS_AS_RESULTS", "1"}}};
 }
 

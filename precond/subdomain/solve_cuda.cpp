@@ -110,7 +110,7 @@ std::vector<int> cells_in_order(const SubdomainShape& s) {
 SubdomainPrograms programs_of(const SubdomainShape& s, SubdomainVariant variant, const SubdomainTuning& tuning) {
     if (!goes_by_steps(variant)) return spin_and_dag_programs(s, variant);
     const StepShape shape(s, tuning);
-    SubdomainPrograms programs{.source = {rtc::precond_texts(), "precond/subdomain/solve.cuh"},
+    SubdomainPrograms programs{.source = precond_source("precond/subdomain/solve.cuh"),
                                .definitions = {},
                                .kernel = "subdomain_solve",
                                .threads = unsigned(shape.threads()),

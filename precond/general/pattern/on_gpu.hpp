@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the host finds the kernels for general matrices, hands them a pattern's tables, and chooses their thread blocks.
+// How the host hands a pattern's tables to the kernels for general matrices, and chooses their thread blocks.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,6 @@
 #include "precond/kernel_set.hpp"
 
 namespace hyperplane {
-
-/// The text of a kernel of this room, "precond/...".
-inline rtc::Source precond_source(const char* path) {
-    return {rtc::precond_texts(), path};
-}
 
 /// Row pointers as the kernels' arguments name their type.
 inline const long long* as_pointers(const Index* at) {

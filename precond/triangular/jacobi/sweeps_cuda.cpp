@@ -12,7 +12,7 @@ namespace {
 constexpr int most_threads = 256;
 
 rtc::Source source() {
-    return {rtc::precond_texts(), "precond/triangular/jacobi/jacobi_sweep.cuh"};
+    return precond_source("precond/triangular/jacobi/jacobi_sweep.cuh");
 }
 
 /// How the points are distributed to thread blocks, and the rows and columns of a point to threads.

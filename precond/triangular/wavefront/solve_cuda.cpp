@@ -48,7 +48,7 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
 }
 
 rtc::Source source() {
-    return {rtc::precond_texts(), "precond/triangular/wavefront/solve.cuh"};
+    return precond_source("precond/triangular/wavefront/solve.cuh");
 }
 
 /// Steps of Eisenstat's form, and the solves beside them, have large tiles later than other solves: at 256^3 a step
