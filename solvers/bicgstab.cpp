@@ -83,7 +83,7 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
 
     double s_square = 0.0, r0_square = 0.0;
     const auto iterated = [&](double norm) {
-        const bool anew = convergence.iterated(norm, r, t);
+        const bool anew = convergence.iterated_and_judged(norm, r, t);
         if (anew) begin_anew();
         return !anew && convergence.going();
     };

@@ -63,7 +63,7 @@ SolveReport Cg::solve(const LinearOperator& a, const LinearOperator& m, const Ve
                 if (!convergence.require(known[rho] > 0.0, known[rho], StopReason::indefinite_preconditioner) ||
                     !convergence.require(known[pq] > 0.0, known[pq], StopReason::indefinite_operator))
                     return false;
-                const bool anew = convergence.iterated(std::sqrt(known[rr]), r, q);
+                const bool anew = convergence.iterated_and_judged(std::sqrt(known[rr]), r, q);
                 if (anew) begin_with(infinity);
                 return !anew && convergence.going();
             }};

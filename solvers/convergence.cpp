@@ -52,7 +52,7 @@ void Convergence::judge(Vector& r) {
     if (going() && looked_converged) confirm_failed(norm_);
 }
 
-bool Convergence::iterated(double r_norm, Vector& r, Vector& work) {
+bool Convergence::iterated_and_judged(double r_norm, Vector& r, Vector& work) {
     const bool look = iterated(r_norm);
     if (look && !interrupted()) {
         judge(r);

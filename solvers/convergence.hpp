@@ -57,7 +57,7 @@ public:
     void judge(Vector& r);
     /// Both of the above, for methods that have x and r in every iteration. If it returns true, r is now b - A x and
     /// the recurrence must begin anew. `work` is overwritten. An interrupt leaves r unchanged.
-    bool iterated(double r_norm, Vector& r, Vector& work);
+    bool iterated_and_judged(double r_norm, Vector& r, Vector& work);
     /// Reports one more iteration of a method whose r is b - A x itself.
     void iterated_truly(double r_norm);
 

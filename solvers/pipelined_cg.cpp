@@ -70,7 +70,7 @@ struct PipelinedSolve {
             renewal = due;
         else if (drift.too_large())
             renewal = seen;
-        if (convergence.iterated(std::sqrt(known[sum_rr]), r, n)) {
+        if (convergence.iterated_and_judged(std::sqrt(known[sum_rr]), r, n)) {
             begin_anew();
             return false;
         }

@@ -19,7 +19,27 @@ constexpr double safety = 0.9, least_factor = 0.2, most_factor = 2.0;  // BDF2 i
 constexpr double least_advance = 1e-14;                                // shortest step relative to the time
 constexpr double end_tolerance = 1e-10;  // a step that ends this close to end_time, relatively, ends at end_time
 
-constexpr std::size_t place_of_attempt = 1, place_of_first_norm = 6;  // in time/scalars of a saved state
+/// Where numbers lie in time/scalars of a saved state. States of earlier versions end before held_length or given_up.
+namespace place {
+enum Place : std::size_t {
+    done,
+    attempt,
+    time,
+    dt,
+    proposed,
+    growth,
+    first_norm,
+    dt_before,
+    dt_before_last,
+    run_time,
+    run_dt,
+    run_steps,
+    held_length,
+    held_left,
+    given_up,
+    places
+};
+}
 
 /// Weights with which the polynomial through values at times -s[0], -s[1], ... is evaluated at time x.
 std::vector<double> extrapolation(const std::vector<double>& s, double x) {
@@ -202,41 +222,54 @@ bool TimeStepper::reject(Vector& u, EndReason reason) {
 }
 
 void TimeStepper::save(StateStore& store) const {
-    store.put("time/scalars",
-              std::vector<double>{double(done_), double(attempt_), time_, dt_, proposed_, growth_, first_norm_,
-                                  dt_before_[0], dt_before_[1], run_time_, run_dt_, double(run_steps_), held_length_,
-                                  double(held_left_), double(given_up_)});
+    std::vector<double> s(place::places);
+    s[place::done] = double(done_);
+    s[place::attempt] = double(attempt_);
+    s[place::time] = time_;
+    s[place::dt] = dt_;
+    s[place::proposed] = proposed_;
+    s[place::growth] = growth_;
+    s[place::first_norm] = first_norm_;
+    s[place::dt_before] = dt_before_[0];
+    s[place::dt_before_last] = dt_before_[1];
+    s[place::run_time] = run_time_;
+    s[place::run_dt] = run_dt_;
+    s[place::run_steps] = double(run_steps_);
+    s[place::held_length] = held_length_;
+    s[place::held_left] = double(held_left_);
+    s[place::given_up] = double(given_up_);
+    store.put("time/scalars", s);
     const Index held = attempt_ > 0 ? known() : std::min(done_, options_.vectors());
     for (Index at = 0; at < held; ++at) store.put("time/state" + std::to_string(at), before_[at]);
 }
 
 double TimeStepper::first_norm_in(const SolverItems& items) {
     const auto scalars = items.find("time/scalars");
-    const bool known = scalars != items.end() && scalars->second.size() > Index(place_of_first_norm);
-    return known ? scalars->second.all()[place_of_first_norm] : std::numeric_limits<double>::quiet_NaN();
+    const bool known = scalars != items.end() && scalars->second.size() > Index(place::first_norm);
+    return known ? scalars->second.all()[place::first_norm] : std::numeric_limits<double>::quiet_NaN();
 }
 
 bool TimeStepper::is_within_step(const SolverItems& items) {
     const auto scalars = items.find("time/scalars");
-    return scalars != items.end() && scalars->second.size() > Index(place_of_attempt) &&
-           scalars->second.all()[place_of_attempt] > 0.0;
+    return scalars != items.end() && scalars->second.size() > Index(place::attempt) &&
+           scalars->second.all()[place::attempt] > 0.0;
 }
 
 void TimeStepper::resume(const StateStore& store) {
     const std::vector<double> s = store.get("time/scalars");
-    done_ = Index(s.at(0));
-    attempt_ = Index(s.at(place_of_attempt));
-    time_ = s.at(2);
-    dt_ = s.at(3);
-    proposed_ = s.at(4);
-    growth_ = s.at(5);
-    first_norm_ = s.at(place_of_first_norm);
-    dt_before_ = {s.at(7), s.at(8)};
-    run_time_ = s.at(9);
-    run_dt_ = s.at(10);
-    run_steps_ = Index(s.at(11));
-    if (s.size() > 12) held_length_ = s[12], held_left_ = Index(s.at(13));
-    if (s.size() > 14) given_up_ = Index(s[14]);
+    done_ = Index(s.at(place::done));
+    attempt_ = Index(s.at(place::attempt));
+    time_ = s.at(place::time);
+    dt_ = s.at(place::dt);
+    proposed_ = s.at(place::proposed);
+    growth_ = s.at(place::growth);
+    first_norm_ = s.at(place::first_norm);
+    dt_before_ = {s.at(place::dt_before), s.at(place::dt_before_last)};
+    run_time_ = s.at(place::run_time);
+    run_dt_ = s.at(place::run_dt);
+    run_steps_ = Index(s.at(place::run_steps));
+    if (s.size() > place::held_length) held_length_ = s[place::held_length], held_left_ = Index(s.at(place::held_left));
+    if (s.size() > place::given_up) given_up_ = Index(s[place::given_up]);
     if (options_.pseudo() && attempt_ == 0) {  // time.cfl_max may have become smaller; a step that began ends as it was
         const CflRange cfl = problem_.cfl_range();
         growth_ = std::min(growth_, cfl.last / cfl.first);
