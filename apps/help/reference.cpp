@@ -75,10 +75,19 @@ std::string markdown_table(const ParameterTable& keys, const std::string& sectio
     return text + "\n";
 }
 
+/// A summary as a sentence: its first word begins with a capital letter, a symbol such as x stays as it is.
+std::string sentence(std::string summary) {
+    const auto is_small = [&](std::size_t at) {
+        return at < summary.size() && 'a' <= summary[at] && summary[at] <= 'z';
+    };
+    if (is_small(0) && is_small(1)) summary[0] = char(summary[0] - 'a' + 'A');
+    return summary + ".";
+}
+
 std::string markdown_component(const ComponentEntry& entry) {
     std::string text = fmt::format("### {}: `{}`\n\n", entry.section, entry.name);
     if (!entry.aliases.empty()) text += fmt::format("Also called `{}`. ", fmt::join(entry.aliases, "`, `"));
-    return text + entry.summary + ".\n\n" + entry.explanation + "\n\n" +
+    return text + sentence(entry.summary) + "\n\n" + entry.explanation + "\n\n" +
            markdown_table(entry.parameters, entry.section);
 }
 
