@@ -90,9 +90,9 @@ void for_each_pack(const Context& context, const FlowStep& step, const Body& bod
 
 }  // namespace
 
-void flow_residual_on_host(const FlowStep& step, Vector& result) {
-    const VectorView f = view(result);
-    for_each_pack(result.context(), step, [&](const PackPatch& patch, Index slot, int points) {
+void flow_residual_on_host(const FlowStep& step, Vector& f) {
+    const VectorView values = view(f);
+    for_each_pack(f.context(), step, [&](const PackPatch& patch, Index slot, int points) {
         Pack sums[4] = {0.0, 0.0, 0.0, 0.0}, scale = 0.0;
         for (int n = 0; n < 8; ++n) {
             const PatchElement<PackPatch> element(patch, n);
@@ -103,14 +103,14 @@ void flow_residual_on_host(const FlowStep& step, Vector& result) {
         }
         for (int c = 0; c < 4; ++c) {
             const Pack row = residual_entry(patch, c, scale, sums[c]);
-            for (int l = 0; l < points; ++l) f.at(slot + l, c) = row.v[l];
+            for (int l = 0; l < points; ++l) values.at(slot + l, c) = row.v[l];
         }
     });
 }
 
-void flow_jacobian_on_host(const FlowStep& step, StructMatrix& result) {
-    const MatrixView a = view(result);
-    for_each_pack(result.context(), step, [&](const PackPatch& patch, Index slot, int points) {
+void flow_jacobian_on_host(const FlowStep& step, StructMatrix& a) {
+    const MatrixView values = view(a);
+    for_each_pack(a.context(), step, [&](const PackPatch& patch, Index slot, int points) {
         BlockSums sums;
         Pack scale[2] = {Pack(0.0), Pack(0.0)};
         for (int n = 0; n < 8; ++n) {
@@ -126,8 +126,8 @@ void flow_jacobian_on_host(const FlowStep& step, StructMatrix& result) {
             scale[q1::bit(n, 2)] += element.scale;
         }
         const auto store = [&](int entry, int row, int col, const Pack& value) {
-            if (entry >= a.stored_entries) return;
-            double* to = &a.at(entry, row, col, slot);
+            if (entry >= values.stored_entries) return;
+            double* to = &values.at(entry, row, col, slot);
             for (int l = 0; l < points; ++l) to[l] = value.v[l];
         };
         for (int row = 0; row < 4; ++row) {

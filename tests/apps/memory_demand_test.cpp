@@ -18,8 +18,9 @@ constexpr Index more_than_any = Index(1) << 48, little = 1 << 20;
 TEST(MemoryDemand, WhatIsHeldCountsOnce) {
     const Context context = Context::cpu(1);
     const auto require = [&](Index bytes) {
-        require_memory(context, {"a.ini", "the run needs", {.by_label = {{"problem data", bytes}}}},
-                       memory_of_case(context));
+        MemoryPlan plan;
+        plan.by_label = {{"problem data", bytes}};
+        require_memory(context, {"a.ini", "the run needs", plan}, memory_of_case(context));
     };
     EXPECT_THROW(require(more_than_any), OutOfMemory);
     context.ledger().add("problem data", more_than_any);

@@ -213,7 +213,7 @@ TEST(SolvesOnRanks, AreRefusedWithWhatRanksCanDo) {
     const BlockMatrix data = data_of(c);
     on_each_rank(2, [&](const Context& context) {
         for (const std::string name : {"sync_free_ilu", "par_ilut"}) {
-            const auto with = [&](Settings settings) {
+            const auto with = [&](const Settings& settings) {
                 return [=, &c, &data, &context] { applied(context, {name, c}, data, settings); };
             };
             const std::string scope = name == "sync_free_ilu" ? ", or scope = rank" : "";

@@ -18,7 +18,6 @@ namespace {
 using namespace testing_support;
 using reference::Box;
 using reference::relative_difference;
-using reference::StencilMatrix;
 
 using Case = SweptCase;
 

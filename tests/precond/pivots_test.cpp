@@ -11,7 +11,6 @@ namespace hyperplane {
 namespace {
 
 using namespace testing_support;
-using reference::Box;
 using reference::Offset;
 using reference::StencilMatrix;
 

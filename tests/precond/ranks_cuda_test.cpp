@@ -200,7 +200,7 @@ std::vector<GpuRankCase> periodic_cases() {
 std::vector<GpuRankCase> cases_of_storages() {
     std::vector<GpuRankCase> list;
     const auto add = [&](const char* stencil, int dof, int fill_level, bool symmetric, Box box, const char* name,
-                         Settings settings = {}) {
+                         const Settings& settings = {}) {
         for (const char* storage : {"single", "half_scaled"}) {
             list.push_back({stencil, dof, fill_level, symmetric, box, name, settings});
             list.back().settings.push_back({"storage", storage});

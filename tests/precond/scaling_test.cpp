@@ -68,7 +68,9 @@ void expect_matched(const BlockMatrix& data, bool symmetric) {
         for (int i = 0; i < rows; ++i) EXPECT_LE(scaled(i, j), 2.0 + 1e-9);
         EXPECT_GE(scaled(best[j], j), 0.5 - 1e-9);
     }
-    if (symmetric) EXPECT_EQ(scales.row, scales.column);
+    if (symmetric) {
+        EXPECT_EQ(scales.row, scales.column);
+    }
 }
 
 TEST(Scaling, ByMatchingMakesTheBestDiagonalTheLargestEntries) {

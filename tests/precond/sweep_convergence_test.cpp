@@ -11,6 +11,8 @@
 namespace hyperplane {
 namespace {
 
+using namespace testing_support;
+
 /// A triangle with ones on its diagonal: `lower` or upper, in rows that `place` exchanges.
 struct DenseTriangle {
     int rows;

@@ -64,7 +64,7 @@ TEST(LongRangeEnergy, IsThatOfTheModes) {
         for (int j = 0; j < 10; ++j)
             u({i, j, 0}, 1) = 0.7 + std::cos(3 * pi * (i + 0.5) / 12) * std::sin(2 * pi * 2 * j / 10);
     const double lambda = 2 * (1 - std::cos(3 * pi / 12)) / 0.01 + 2 * (1 - std::cos(2 * pi * 2 / 10)) / 0.04;
-    EXPECT_NEAR(energy.of(u, 1, 0.7), 0.5 * 0.02 * (120 / 4) / lambda, 1e-15);
+    EXPECT_NEAR(energy.of(u, 1, 0.7), 0.5 * 0.02 * 30.0 / lambda, 1e-15);
 }
 
 /// For any field psi, f = -L psi has the energy psi^T (-L) psi / 2.

@@ -11,7 +11,7 @@ namespace {
 
 using Triplets = std::map<std::pair<Index, Index>, double>;  ///< (row, column), 0-based
 
-InputFiles files_of(Index rows, const Triplets& triplets, std::vector<double> rhs = {}) {
+InputFiles files_of(Index rows, const Triplets& triplets, const std::vector<double>& rhs = {}) {
     CsrMatrix csr;
     csr.rows = rows;
     csr.row_begin.assign(rows + 1, 0);

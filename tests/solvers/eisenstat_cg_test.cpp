@@ -3,6 +3,8 @@
 // matrices.
 #include "solvers/eisenstat_cg.hpp"
 
+#include <utility>
+
 #include "core/interfaces/eisenstat.hpp"
 #include "reference/conjugate_gradients.hpp"
 #include "solvers/systems.hpp"
@@ -141,7 +143,7 @@ struct DenseSystem {
     DenseSystem(const Dense& of, std::vector<double> factors)
         : matrix(of),
           a(dense(of)),
-          m(of, times_diagonal(of, factors)),
+          m(of, times_diagonal(of, std::move(factors))),
           right(random_values(of.rows, 77)),
           b(vector_of(right)) {}
 
