@@ -10,6 +10,7 @@
 #include "core/ranks/aligned.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/links_cuda.hpp"
+#include "core/ranks/passed_on_ranks.hpp"
 #include "core/ranks/threads.hpp"
 
 namespace hyperplane {
@@ -22,25 +23,6 @@ void on_each_rank(int ranks, const Body& body, int planes = 1) {
         body(Context::cpu(1, planes > 1 ? std::make_shared<AlignedRanks>(communicator, planes) : communicator));
     });
 }
-
-/// Passes every exchange on to `ranks`.
-class PassedOnRanks : public Communicator {
-public:
-    explicit PassedOnRanks(std::shared_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
-    int rank() const override { return ranks_->rank(); }
-    int size() const override { return ranks_->size(); }
-    int sharing_cores() const override { return ranks_->sharing_cores(); }
-    bool one_process() const override { return ranks_->one_process(); }
-    int ranks_on_host() const override { return ranks_->ranks_on_host(); }
-    int place_on_host() const override { return ranks_->place_on_host(); }
-    void send(int to, std::span<const double> values) override { ranks_->send(to, values); }
-    void receive(int from, std::span<double> values) override { ranks_->receive(from, values); }
-    void all_gather(std::span<const double> mine, std::span<double> all) override { ranks_->all_gather(mine, all); }
-    void abort(ExitCode code, const std::string& reason) override { ranks_->abort(code, reason); }
-
-private:
-    std::shared_ptr<Communicator> ranks_;
-};
 
 /// As if each rank were a process of a host of its own.
 class RanksOfHosts final : public PassedOnRanks {
