@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "problems/cahn_hilliard.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -41,6 +44,7 @@ public:
     void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
         MixtureResidual<unknowns> row{rows_at(u, level), keys_.start, keys_.manufactured, level.time, view(f)};
         if (row.rows.averaged) row.source_time -= level.dt / 2;
+        if (long_range_) row.rows.mixture.mean[unknowns - 1] = mean_of_last(level.old ? *level.old : u);
         visit(u, "residual", row);
     }
     void jacobian(const Vector& u, const TimeLevel& level, SystemMatrix& a) const override {
@@ -62,8 +66,7 @@ public:
         const auto& h = shape_.grid.spacing;
         visit(u, "energy", MixtureEnergy<unknowns>{laplacian_, keys_.mixture, view(u), values_.view(u.layout())});
         double energy = h[0] * h[1] * h[2] * values_.sum();
-        if (long_range_)
-            energy += keys_.mixture.sigma * long_range_->of(u, unknowns - 1, keys_.mixture.mean[unknowns - 1]);
+        if (long_range_) energy += keys_.mixture.sigma * long_range_->of(u, unknowns - 1, mean_of_last(u));
         const std::vector<std::string> names = diagnostic_names();
         std::vector<Diagnostic> all{{names[0], energy, "the free energy E"}};
         for (int c = 0; c < unknowns; ++c)
@@ -104,18 +107,25 @@ public:
         return names;
     }
     std::vector<std::string> warnings() const override {
-        std::string thin;
+        std::vector<std::string> thin;
+        double edge = 0.0;
+        for (int axis = 0; axis < 3; ++axis)
+            if (!keys_.domain.flat(axis)) edge = std::max(edge, shape_.grid.spacing[axis]);
         for (int c = 0; c < unknowns; ++c)
-            for (int axis = 0; axis < 3; ++axis)
-                if (!keys_.domain.flat(axis) && keys_.mixture.eps[c] < 0.7 * shape_.grid.spacing[axis])
-                    thin = std::string("problem.epsilon_") + field_names[c];
+            if (keys_.mixture.eps[c] < 0.7 * edge) thin.push_back(std::string("problem.epsilon_") + field_names[c]);
         if (thin.empty()) return {};
-        return {thin +
-                " is less than 0.7 of a cell's edge: walls between phases are not resolved and stick to the "
-                "grid; refine the grid or raise it"};
+        return {
+            fmt::format("{} {} less than 0.7 of a cell's edge: walls between phases are not resolved and stick to the "
+                        "grid; refine the grid or raise {}",
+                        fmt::join(thin, " and "), thin.size() == 1 ? "is" : "are", thin.size() == 1 ? "it" : "them")};
     }
 
 private:
+    /// The mean of the field that the long-range term acts on: the deck's, or that of a state from a file.
+    double mean_of_last(const Vector& u) const {
+        if (keys_.own_state || keys_.manufactured) return keys_.mixture.mean[unknowns - 1];
+        return sum(u, unknowns - 1) / double(shape_.grid.points());
+    }
     bool averaged(const TimeLevel& level) const { return keys_.averaged && level.step > keys_.starting_steps; }
     MixtureRows<unknowns> rows_at(const Vector& u, const TimeLevel& level) const {
         MixtureRows<unknowns> rows{laplacian_, keys_.mixture, level.rate, averaged(level), view(u)};

@@ -71,8 +71,8 @@ ParameterTable run_parameters() {
              "smooth: mean + amplitude times cosines; random: mean + amplitude times uniform in (-1, 1); wall: "
              "u = tanh((x - Lx/2) / (sqrt 2 eps_u)), v = mean_v; manufactured: as right_hand_side has it",
          .choices = {"smooth", "random", "wall", "manufactured"}},
-        real("mean_u", "-0.4", "mean of u, which never changes"),
-        real("mean_v", "-0.2", "mean of v, which never changes"),
+        real("mean_u", "-0.4", "mean of u, which never changes; a state from initial.file keeps its own"),
+        real("mean_v", "-0.2", "mean of v, which never changes; a state from initial.file keeps its own"),
         real("amplitude", "0.4", "of initial_condition = smooth and random", Bound{0}),
         {.section = "problem",
          .key = "seed",
@@ -194,6 +194,7 @@ MixtureKeys read_mixture_keys(const Parameters& parameters) {
     keys.mixture = read_mixture(parameters, keys.fields);
     read_start(parameters, keys);
     read_scheme(parameters, keys);
+    keys.own_state = !parameters.has("initial", "file") || !parameters.is_set("initial", "file");
     return keys;
 }
 

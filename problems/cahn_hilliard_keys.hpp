@@ -13,6 +13,7 @@ struct MixtureKeys {
     MixtureState start;
     bool manufactured = false;  ///< whether a source makes the manufactured fields the solution
     bool averaged = false;      ///< whether the scheme is avf
+    bool own_state = true;      ///< whether the run begins in its own state, with these means, not in a file's
     Index starting_steps = 0;   ///< steps of implicit Euler before those of avf
     double time_step = 3.27e-5;
 };

@@ -97,6 +97,16 @@ class March(ProgramTest):
         record = ("--set", "initial.file=finer.h5", "--set", "initial.interpolate=true")
         self.assertNotIn("9 cells", self.expect(0, "check", deck, *record).stderr)
 
+    def test_a_state_from_a_file_keeps_its_means(self):
+        keep = ("--set", "expect.max_drift=mean_u 1e-9, mean_v 1e-9", "--set", "solver.rtol=1e-12")
+        deck = self.write("a.ini", DISTURBED.format(time="time_step = 1e-3\nsteps = 5"))
+        self.expect(0, "run", deck, *keep, "--set", "problem.mean_v=0.3", "--set", "output.file=from.h5")
+        begun = (*keep, "--set", "initial.file=from.h5")
+        for more in ((), ("--ranks", "2"), ("--set", "problem.scheme=avf"), ("--set", "time.scheme=bdf2"),
+                     ("--set", "grid.cells=9", "--set", "grid.lengths=0.128", "--set", "initial.interpolate=true")):
+            with self.subTest(more):
+                self.expect(0, "run", deck, *begun, "--set", "expect.never_rising=energy", *more)
+
     def stop_again_and_again(self, deck, whole):
         """Stops the run at various places until it has ended; its bits are those of an uninterrupted run. Places are
         counted in iterations, so that they are the same on any machine."""
