@@ -145,6 +145,18 @@ std::optional<double> TimeStepper::estimate(const Vector& u, Vector& work) const
     return error == 0.0 ? 0.0 : error / norm2(u);  // also where u is 0
 }
 
+std::optional<double> TimeStepper::error_of_first(const Vector& u, Vector& work) const {
+    if (!options_.controlled() || done_ != 1) return std::nullopt;
+    const double w = dt_ / dt_before_[0];
+    copy(u, work);
+    axpy(-(1.0 + w), before_[0], work);
+    axpy(w, before_[1], work);
+    const bool euler = options_.scheme == TimeScheme::implicit_euler;
+    const double factor = euler ? 1.0 / (w * (1.0 + w)) : (1.0 + 2.0 * w) / (2.0 * w * w * (1.0 + w));
+    const double error = factor * norm2(work);
+    return error == 0.0 ? 0.0 : error / norm2(u);
+}
+
 StepRow TimeStepper::row() const {
     StepRow row{.step = done_ + 1, .attempt = given_up_ + attempt_, .time = time_after(dt_), .dt = dt_};
     if (options_.regime == Regime::steady) row.time = 0.0;

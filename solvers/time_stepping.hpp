@@ -10,8 +10,12 @@
 //                          d_n, d_n-1, ...,
 //                              e = (u - u_p) / (rate[0] (d_n + .. + d_n-q))
 //                          The length is then multiplied by 0.9 (tolerance ||u|| / ||e||)^(1 / (q + 1)), limited to
-//                          [0.2, 2]. Until q + 1 states on the curve are known, steps keep the first length. No step is
-//                          shorter than smallest_step; a step of that length that fails ends the run.
+//                          [0.2, 2]. Until q + 1 states on the curve are known, steps keep the first length and are not
+//                          judged; after the second, the error of the first, d_1^2 u'' / 2, is known from
+//                              D = u_2 - (1 + w) u_1 + w u_0,  w = d_2 / d_1
+//                          as D / (w (1 + w)) with implicit Euler and D (1 + 2w) / (2 w^2 (1 + w)) with BDF2, whose
+//                          second step follows from the error of the first. No step is shorter than smallest_step; a
+//                          step of that length that fails ends the run.
 //
 //   pseudo-transient       switched evolution relaxation: the problem's step times g, where g_0 = 1 and
 //                              g_n = clip(||F_0|| / ||F_n||, g_n-1, 2 g_n-1), at most cfl_max / cfl
@@ -87,6 +91,10 @@ public:
     /// state before the step. The decision is written to `row`. With pseudo-transient steps, `norm` is ||F|| of u;
     /// `work` is overwritten.
     bool judge(Vector& u, double norm, Vector& work, StepRow& row);
+    /// The estimated local error of the first step over ||u||, if `u` solves an attempt at the second of
+    /// error-controlled steps and judge has not been called yet; `work` is overwritten. Nothing judges that step
+    /// itself.
+    std::optional<double> error_of_first(const Vector& u, Vector& work) const;
     /// Reports that the attempt failed. u is set back to the state before the step if that is kept. Returns true if a
     /// shorter attempt follows; otherwise the run ends with `reason`.
     bool reject(Vector& u, EndReason reason);

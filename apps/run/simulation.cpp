@@ -328,10 +328,22 @@ void Simulation::conclude(StepRow& row) {
             return fail(row, EndReason::forbidden_state, describe(*bad, shape.grid));
         }
     const double norm = case_.time.pseudo() ? newton_->residual_norm(u_, stepper_->at_rest(u_)) : 0.0;
+    if (row.attempt == 1) warn_of_first_step();
     if (stepper_->judge(u_, norm, newton_->work(), row)) return add_diagnostics();
     failure_code_ = ExitCode::diverged;
     failure_ = fmt::format("step {}, {:g} long: the estimated error of {:.3g} is above time.tolerance", row.step,
                            row.dt, row.error_estimate);
+}
+
+void Simulation::warn_of_first_step() {
+    const auto error = stepper_->error_of_first(u_, newton_->work());
+    if (!error || *error <= case_.time.tolerance || !is_first_rank(case_.context)) return;
+    solves_.end_line();
+    logging::warn(
+        "step 1, {:g} long, has an estimated error of {:.3g}, above time.tolerance = {:g}, and is not repeated: its "
+        "error was not known before step 2; begin with a shorter step, of about {:.2g}, by time.time_step or time.cfl",
+        stepper_->time(), *error, case_.time.tolerance,
+        0.9 * stepper_->time() * std::sqrt(case_.time.tolerance / *error));
 }
 
 void Simulation::add_advice() {

@@ -46,6 +46,8 @@ private:
     March march_at(const StepRow& row) const;
     /// Accepts the attempt or rejects it.
     void conclude(StepRow& row);
+    /// Says so if the first error-controlled step, which nothing judges, was too long.
+    void warn_of_first_step();
     /// The value because of which a step has no solution, as the end of a sentence; empty if there is none.
     std::string culprit(NewtonReason reason);
     /// After a linear solve that failed, adds to the message what to try.

@@ -107,6 +107,15 @@ class March(ProgramTest):
             with self.subTest(more):
                 self.expect(0, "run", deck, *begun, "--set", "expect.never_rising=energy", *more)
 
+    def test_a_first_step_that_was_too_long_is_warned_of(self):
+        moving = TRANSPORT.format(cells=8, steps=3).replace("cfl = 5", "time_step = {}\ntolerance = 1e-3")
+        for scheme in ("implicit_euler", "bdf2"):
+            for step, warned in ((0.05, True), (1e-4, False)):
+                with self.subTest(scheme, step=step):
+                    deck = self.write("a.ini", moving.format(step))
+                    said = self.expect(0, "run", deck, "--set", "time.scheme=" + scheme).stderr
+                    self.assertEqual("step 1" in said and "above time.tolerance" in said, warned, said)
+
     def stop_again_and_again(self, deck, whole):
         """Stops the run at various places until it has ended; its bits are those of an uninterrupted run. Places are
         counted in iterations, so that they are the same on any machine."""
