@@ -123,7 +123,8 @@ const char* explain(EndReason reason) {
         case EndReason::solved: return "the steady problem is solved";
         case EndReason::steps_taken: return "the time steps asked for are taken";
         case EndReason::end_time_reached: return "time.end_time is reached";
-        case EndReason::steady_state: return "||F|| is at most time.steady_rtol times that of the initial state";
+        case EndReason::steady_state:
+            return "||F|| is at most time.steady_rtol times that of the initial state, or time.steady_atol";
         case EndReason::steps_used_up:
             return "no steady state within the steps allowed; raise time.steps, or loosen time.steady_rtol";
         case EndReason::step_not_solved: return "Newton's method does not solve the step";

@@ -116,6 +116,11 @@ class March(ProgramTest):
                     said = self.expect(0, "run", deck, "--set", "time.scheme=" + scheme).stderr
                     self.assertEqual("step 1" in said and "above time.tolerance" in said, warned, said)
 
+    def test_a_norm_below_steady_atol_is_not_said_to_be_relative(self):
+        deck = self.write("a.ini", SMALL_CAVITY)
+        done = self.expect(0, "run", deck, "--set", "time.steady_atol=1e30")
+        self.assertIn("or time.steady_atol", done.stdout)
+
     def stop_again_and_again(self, deck, whole):
         """Stops the run at various places until it has ended; its bits are those of an uninterrupted run. Places are
         counted in iterations, so that they are the same on any machine."""
