@@ -23,9 +23,9 @@ public:
     void initial_state(Vector& u) const override { set_points(TransportStart{rows_}, u); }
     void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
         const auto inertia = inertia_of(level);
-        TransportStep step{rows_of(keys_.scheme, level), {}, {-inertia[1], -inertia[2]}};
-        if (level.old) step.before[0] = view(*level.old);
-        if (level.older) step.before[1] = view(*level.older);
+        TransportStep step{rows_of(keys_.scheme, level), {}, {}};
+        if (level.old) step.before[0] = view(*level.old), step.weight[0] = -inertia[1];
+        if (level.older) step.before[1] = view(*level.older), step.weight[1] = -inertia[2];
         residual_rows(step, u, f);
     }
     void jacobian(const Vector&, const TimeLevel& level, SystemMatrix& a) const override {

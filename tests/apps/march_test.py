@@ -121,6 +121,14 @@ class March(ProgramTest):
         done = self.expect(0, "run", deck, "--set", "time.steady_atol=1e30")
         self.assertIn("or time.steady_atol", done.stdout)
 
+    def test_squares_of_lengths_may_overflow(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells="9 8 7", steps=1))
+        for lengths in ("1e120", "1e150", "1e300"):
+            with self.subTest(lengths):
+                self.expect(5, "run", deck, "--set", "grid.lengths=" + lengths, says="check the coefficients and their units")
+        self.expect(5, "run", deck, "--set", "grid.lengths=1e150", "--set", "problem.regime=steady",
+                    "--set", "time.cfl=", "--set", "time.steps=")
+
     def stop_again_and_again(self, deck, whole):
         """Stops the run at various places until it has ended; its bits are those of an uninterrupted run. Places are
         counted in iterations, so that they are the same on any machine."""
