@@ -166,6 +166,8 @@ void read_data(const Parameters& parameters, TransportKeys& keys) {
     if (fixed && parameters.is_given("problem", "boundary_value"))
         refuse_key(parameters, "boundary_value",
                    "right_hand_side = " + source + " sets the boundary values; remove the key");
+    if (!keys.domain.has_boundary() && parameters.is_given("problem", "boundary_value"))
+        refuse_key(parameters, "boundary_value", "all axes are flat or periodic; remove the key");
     if (keys.hot_wall && !keys.domain.bounded(0))
         refuse(parameters, "boundary_value", "hot_wall needs a face x = Lx, but axis x is flat or periodic; take zero");
     if (keys.singular() && (keys.source == SourceKind::ones || keys.source == SourceKind::row_sum))

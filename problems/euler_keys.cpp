@@ -216,13 +216,17 @@ std::array<GasBoundary, 3> read_boundary(const Parameters& parameters, const Gas
                                   : streams                     ? "farfield"
                                                                 : "outflow";
     std::array<GasBoundary, 3> boundary{};
+    bool common = false;  // whether faces have the boundary of problem.boundary
     for (int axis = 0; axis < 3; ++axis) {
         std::string key = fmt::format("boundary_{}", "xyz"[axis]);
         if (parameters.is_given("problem", key) && !flow.domain.bounded(axis))
             refuse_key(parameters, key,
                        fmt::format("axis {} is {}; remove the key", "xyz"[axis],
                                    flow.domain.flat(axis) ? "flat" : "periodic"));
-        if (parameters.text("problem", key) == "same") key = "boundary";
+        if (parameters.text("problem", key) == "same") {
+            key = "boundary";
+            common = common || flow.domain.bounded(axis);
+        }
         const std::string& name = parameters.text("problem", key);
         boundary[axis] = boundary_called(name == "auto" ? automatic : name);
         if (name == "exact" && !GasFlow::has_exact_state(flow.kind))
@@ -230,6 +234,10 @@ std::array<GasBoundary, 3> read_boundary(const Parameters& parameters, const Gas
                    "the solution of case = " + parameters.text("problem", "case") +
                        " is not known; take outflow, wall or farfield");
     }
+    if (!common && parameters.is_given("problem", "boundary"))
+        refuse_key(parameters, "boundary",
+                   flow.domain.has_boundary() ? "all faces have boundaries of their own; remove the key"
+                                              : "all axes are flat or periodic; remove the key");
     return boundary;
 }
 
