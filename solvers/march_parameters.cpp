@@ -102,8 +102,7 @@ ParameterTable march_parameters() {
              "the estimated error of each step, over ||u||, stays below this: steps grow and shrink, and are "
              "repeated where they were too long. The first step, of bdf2 the first three, is as long as time_step "
              "or cfl says and not repeated, since its error cannot be estimated yet; a run warns where the first was "
-             "too "
-             "long. Unset: steps are what time_step or cfl says",
+             "too long. Unset: steps are what time_step or cfl says",
          .minimum = Bound{0, true},
          .maximum = Bound{1}},
         {.section = "time",
