@@ -279,8 +279,11 @@ std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Conte
                    right_hand_side(parameters) == RightHandSide::file);
     took("reading");
     const std::optional<int> dof = given_block_size(parameters, input.csr.rows, input.block);
-    auto made = in_blocks(context.host(), input.csr, dof ? *dof : found_block_size(input.csr),
-                          parameters.where("problem", "file"), matrix_label);
+    const int unknowns = dof ? *dof : found_block_size(input.csr);
+    if (unknowns > 1)
+        check_solvable(input.csr, unknowns, b, parameters.where("problem", "right_hand_side"),
+                       right_hand_side(parameters) == RightHandSide::file);
+    auto made = in_blocks(context.host(), input.csr, unknowns, parameters.where("problem", "file"), matrix_label);
     const bool symmetric = equals_transpose(*made);
     std::vector<std::string> warnings = input.warnings;
     if (std::string text = zeros_warning(input.csr); !text.empty()) warnings.push_back(std::move(text));
@@ -288,8 +291,8 @@ std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Conte
     if (std::string text = sums_warning(input.csr, !b.empty()); !text.empty()) warnings.push_back(std::move(text));
     took("blocks");
     return std::make_unique<FileMatrix>(context, std::move(made), symmetric,
-                                        symmetric ? "" : unsymmetric_text(input.csr), b, std::move(preparation),
-                                        std::move(warnings));
+                                        symmetric ? "" : unsymmetric_text(input.csr, unknowns), b,
+                                        std::move(preparation), std::move(warnings));
 }
 
 }  // namespace hyperplane

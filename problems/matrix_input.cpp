@@ -12,15 +12,18 @@ namespace hyperplane {
 
 namespace {
 
-/// A sum, and that of the absolute values of its terms.
+/// A sum in twice the working precision (Knuth's two-sum), and that of the absolute values of its terms.
 struct CoefficientSum {
-    double sum = 0.0, magnitude = 0.0;
+    double sum = 0.0, low = 0.0, magnitude = 0.0;
     void add(double value) {
+        const double before = sum;
         sum += value;
+        const double added = sum - before;
+        low += (before - (sum - added)) + (value - added);
         magnitude += std::abs(value);
     }
-    /// Whether it is zero to the rounding of its terms.
-    bool is_zero() const { return std::abs(sum) <= 1e-13 * magnitude; }
+    /// Whether it is zero to the rounding of its terms, however many they are.
+    bool is_zero() const { return std::abs(sum + low) <= 1e-13 * magnitude; }
 };
 
 CoefficientSum sum_of_row(const CsrMatrix& csr, Index row) {
@@ -31,13 +34,10 @@ CoefficientSum sum_of_row(const CsrMatrix& csr, Index row) {
 
 /// Whether the equations of one unknown add up to zero in all columns.
 bool columns_add_up_to_zero(const CsrMatrix& csr, int dof, int unknown) {
-    CoefficientSum all;  // most matrices need no sum of each column; this one has the rounding of many more terms
-    for (Index row = unknown; row < csr.rows; row += dof) {
-        const CoefficientSum of_row = sum_of_row(csr, row);
-        all.sum += of_row.sum;
-        all.magnitude += of_row.magnitude;
-    }
-    if (std::abs(all.sum) > 1e-10 * all.magnitude) return false;
+    CoefficientSum all;  // most matrices need no sum of each column
+    for (Index row = unknown; row < csr.rows; row += dof)
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) all.add(csr.value[at]);
+    if (!all.is_zero()) return false;
     std::vector<CoefficientSum> column(std::size_t(csr.rows));
     for (Index row = unknown; row < csr.rows; row += dof)
         for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at)
@@ -51,14 +51,23 @@ bool rows_add_up_to_zero(const CsrMatrix& csr) {
     return true;
 }
 
-/// What unsymmetric_text says of the first zero that is stored while its mirror image is not.
-std::string unpaired_zero_text(const CsrMatrix& csr) {
+/// Whether the block of dof x dof entries that has this place has an entry that is stored.
+bool is_stored(const CsrMatrix& csr, int dof, Index row, Index column) {
+    const Index first_row = row - row % dof, first_column = column - column % dof;
+    for (Index r = first_row; r < first_row + dof; ++r) {
+        const auto end = csr.column.begin() + csr.row_begin[r + 1];
+        const auto at = std::lower_bound(csr.column.begin() + csr.row_begin[r], end, first_column);
+        if (at != end && *at < first_column + dof) return true;
+    }
+    return false;
+}
+
+/// What unsymmetric_text says of the first zero that is stored while nothing is in the mirror image of its block.
+std::string unpaired_zero_text(const CsrMatrix& csr, int dof) {
     for (Index row = 0; row < csr.rows; ++row)
         for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
             const Index column = csr.column[at];
-            const auto begin = csr.column.begin() + csr.row_begin[column],
-                       end = csr.column.begin() + csr.row_begin[column + 1];
-            if (!std::binary_search(begin, end, row))
+            if (!is_stored(csr, dof, column, row))
                 return fmt::format("row {0}, column {1} is a zero that is stored, row {1}, column {0} is not stored",
                                    row + 1, column + 1);
         }
@@ -120,9 +129,9 @@ std::optional<EntryPlace> first_unsymmetric(const CsrMatrix& csr) {
     return std::nullopt;
 }
 
-std::string unsymmetric_text(const CsrMatrix& csr) {
+std::string unsymmetric_text(const CsrMatrix& csr, int dof) {
     const std::optional<EntryPlace> place = first_unsymmetric(csr);
-    if (!place) return unpaired_zero_text(csr);
+    if (!place) return unpaired_zero_text(csr, dof);
     const auto [row, column] = *place;
     return fmt::format("row {}, column {} is {}, row {}, column {} is {}", row + 1, column + 1,
                        entry_of(csr, row, column), column + 1, row + 1, entry_of(csr, column, row));
@@ -159,15 +168,12 @@ void check_solvable(const CsrMatrix& csr, int dof, const std::vector<double>& rh
                     bool from_file) {
     if (rhs.empty()) return;
     for (int unknown = 0; unknown < dof; ++unknown) {
-        double sum = 0.0, squares = 0.0;
+        CoefficientSum of_rhs;
         const Index points = csr.rows / dof;
-        for (Index row = unknown; row < csr.rows; row += dof) {
-            sum += rhs[row];
-            squares += rhs[row] * rhs[row];
-        }
+        for (Index row = unknown; row < csr.rows; row += dof) of_rhs.add(rhs[row]);
+        const double sum = of_rhs.sum + of_rhs.low;
         // What is left of a mean that was removed and then rounded to a few digits may remain.
-        if (!(std::abs(sum) > 1e-6 * std::sqrt(double(points) * squares)) || !columns_add_up_to_zero(csr, dof, unknown))
-            continue;
+        if (!(std::abs(sum) > 1e-6 * of_rhs.magnitude) || !columns_add_up_to_zero(csr, dof, unknown)) continue;
         throw UsageError(fmt::format(
             "{}: the system has no solution: the rows of the matrix{} add up to zero, as they do where no value is "
             "prescribed, but the right-hand side adds up to {:g}. {}",

@@ -32,7 +32,7 @@ double entry_of(const CsrMatrix& csr, Index row, Index column);
 std::optional<EntryPlace> first_unsymmetric(const CsrMatrix& csr);
 /// "row 3, column 4 is -1.5, row 4, column 3 is -1", or where values do not differ, the first zero that is stored while
 /// its mirror image is not; empty if there is no such entry.
-std::string unsymmetric_text(const CsrMatrix& csr);
+std::string unsymmetric_text(const CsrMatrix& csr, int dof);
 /// The warning about a matrix for which b = A 1, the `product`, is zero or the same number in every row but for
 /// rounding, where `largest` is the coefficient of the largest magnitude; empty if b is neither.
 std::string product_warning(std::span<const double> product, double largest);

@@ -197,7 +197,7 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
                       .dof = dof,
                       .symmetric = symmetric,
                       .components = {},
-                      .unsymmetric_entry = symmetric ? "" : unsymmetric_text(csr)};
+                      .unsymmetric_entry = symmetric ? "" : unsymmetric_text(csr, dof)};
     for (int c = 0; c < dof; ++c) shape.components.push_back(dof == 1 ? "u" : fmt::format("u{}", c));
     return std::make_unique<FileSystem>(context, std::move(shape), csr, rhs, input.warnings);
 }

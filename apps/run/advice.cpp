@@ -187,7 +187,7 @@ private:
         try {
             return build_with({"solver.name=" + row.name}).solver->cycle() > 0;
         } catch (const OutOfMemory&) {
-            return case_.plan.traits.fixed && has_key(row.parameters, "solver", "restart");
+            return (case_.plan.traits.fixed || row.name == "fgmres") && has_key(row.parameters, "solver", "restart");
         } catch (const Error&) {
             return false;
         }

@@ -36,7 +36,7 @@ struct RowMatching {
 };
 
 /// The matching for a matrix that the host can read; of a rank's rows, that of all ranks' rows, which each of them
-/// finds. Blocks that are not finite are not used.
+/// finds. Throws SetupError if a value is not finite.
 RowMatching match_rows(const BsrMatrix& given);
 /// Matches by `logarithm`, which has for each block the logarithm of its absolute value, and -infinity for 0.
 RowMatching match_rows(const BlockPattern& pattern, std::span<const double> logarithm);
@@ -46,7 +46,7 @@ struct MatchingScales {
     RowMatching matching;             ///< of single rows, not of block rows
     std::vector<double> row, column;  ///< the logarithms of r and c; empty if rows are left
 };
-/// Matches single rows in the same way, and finds the scales.
+/// Matches single rows in the same way, and finds the scales. Throws SetupError if a value is not finite.
 MatchingScales matching_scales(const BsrMatrix& given);
 
 /// What match_rows and matching_scales hold at most. Of ranks: the rows and blocks are those of all.

@@ -92,6 +92,26 @@ PivotRemedies remedies_of(const SystemMatrix& a, const FirstFailure& first) {
     return known ? remedies : PivotRemedies{};
 }
 
+/// Why pivot_policy = boost does not mend a zero in a general matrix; empty where that is not known.
+std::string why_not_boosted(const std::string& name, const BsrMatrix& a, const FirstFailure& first, double boost) {
+    double largest = first.around.block.empty() ? -1.0 : first.around.largest;
+    const bool is_part = a.space().is_part();
+    if (is_part)
+        for (const double of_rank : gathered(a.context(), {largest})) largest = std::max(largest, of_rank);
+    if (largest == 0.0)
+        return " Its whole row is zero, so there is no scale to boost it to, and the matrix is singular.";
+    if (std::isfinite(largest) && !PivotRule::has_inverse(boost * largest))
+        return fmt::format(
+            " The largest entry of its row is {:g}, and pivot_boost times that has no inverse in double precision: "
+            "multiply the matrix and b by a power of ten.",
+            largest);
+    if (!(largest > 0.0 && std::isfinite(largest)) || a.dof() > 1) return "";
+    const char* const who_keeps_all = name != "sync_free_ilu" ? "; sync_free_ilu keeps all"
+                                      : is_part               ? "; with scope = global they keep all"
+                                                              : "";
+    return fmt::format(" The factors keep no entry of its row, so there is no scale to boost it to{}.", who_keeps_all);
+}
+
 /// Whether an elimination without row exchanges meets a zero in a regular block, at `component`.
 bool needs_exchanges(std::vector<double> block, int dof, int component) {
     const double zero = 1e-14 * largest_of_row(block.data(), nullptr, 0, 1, dof * dof);
@@ -127,20 +147,22 @@ void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotIn
     if (inverter.not_finite()) throw SetupError(fmt::format("{}: {}{}", name, inverter.explain(), remark));
     const FirstFailure first = first_failure(a, inverter);
     const PivotRemedies remedies = remedies_of(a, first);
-    const char* const of_row =
-        rules.policy != PivotPolicy::boost || !dynamic_cast<const BsrMatrix*>(&a) || !inverter.is_zero() ? ""
-        : remedies.boost
-            ? " The factors keep no entry of its row, so there is no scale to boost it to; sync_free_ilu keeps all."
-            : " Its whole row is zero, so there is no scale to boost it to, and the matrix is singular.";
+    const auto* const general = dynamic_cast<const BsrMatrix*>(&a);
+    const std::string of_row = general && rules.policy == PivotPolicy::boost && inverter.is_zero()
+                                   ? why_not_boosted(name, *general, first, rules.boost)
+                                   : "";
     std::string message = fmt::format("{}: {}{}{}", name, inverter.explain(), of_row, remark);
     if (remedies.shift)
         message += inverter.is_zero() ? "" : of_signs;
     else if (remedies.boost && !a.space().has_grid() && a.dof() == 1 && inverter.is_zero() &&
              rules.policy != PivotPolicy::boost)
         message +=
-            " Its row has no diagonal coefficient, or a zero: number such rows last, or permute the rows of the "
-            "system so that large coefficients lie on the diagonal, as ordering.rows = matching does for a matrix "
-            "from a file.";
+            general && general->pattern()->order() && general->pattern()->order()->matches_rows()
+                ? " ordering.rows = matching chose its row by earlier values of the matrix; match the rows anew, by "
+                  "these."
+                : " Its row has no diagonal coefficient, or a zero: number such rows last, or permute the rows of the "
+                  "system so that large coefficients lie on the diagonal, as ordering.rows = matching does for a "
+                  "matrix from a file.";
     if (a.dof() > 1 && inverter.is_zero() && fails_without_exchanges(a, first))
         message += fmt::format(
             " A's block of {0} unknowns there is regular, but blocks are inverted without row exchanges, so that none "

@@ -311,10 +311,12 @@ std::string about_bare_rows(const BlockPattern& a, bool symmetric) {
         if (considered(a, true, i) == 0) ++bare, first = i;
     if (bare == 0) return "";
     return fmt::format(
-        "no round adds entries to row {}{}, since a row of a symmetric matrix is given a multiple of its entries from "
-        "the diagonal on, and there are none. With ordering.rows = matching, or with zeros that the file stores on the "
-        "diagonal, entries are added",
-        a.given_row(first) + 1, bare > 1 ? fmt::format(", one of {} such rows", bare) : "");
+        "no round adds entries beyond the diagonal of row {}{}, since a row of a symmetric matrix is given a multiple "
+        "of "
+        "its own entries from the diagonal on, and there are none. With ordering.rows = matching, or with zeros that "
+        "the file stores on the diagonal, entries are added",
+        a.given_row(first) + 1,
+        bare > 1 ? fmt::format(", one of {} such rows, and so none where two of them meet", bare) : "");
 }
 
 Index list_bytes(Index rows, Index candidates, int dof) {

@@ -54,18 +54,20 @@ Scales symmetric(const BsrMatrix& a) {
 }
 
 /// The exponents nearest to scales of which the logarithms are given, times 2^`shift`, for all ranks' rows or columns,
-/// which `kind` and `given` name. Throws SetupError if a scale or its inverse is no normal number.
+/// which `kind` and `given` name. Throws SetupError if a scale or its inverse is above 2^511.
 std::vector<int> exponents_of(const std::vector<double>& logarithm, double shift, const char* kind,
                               const std::function<Index(Index)>& given) {
     std::vector<int> exponents;
     for (const double value : logarithm) {
         const double exponent = std::round(value / std::log(2.0) + shift);
-        constexpr double largest = 1022.0;
+        constexpr double largest = 511.0;  // so that scaled entries and vectors keep their bits
         if (!(std::abs(exponent) <= largest))
-            throw SetupError(fmt::format(
-                "scaling.name = matching: {} {} would be multiplied by 2^{:.0f}, which double precision cannot hold; "
-                "use scaling.name = symmetric, row or none",
-                kind, given(Index(exponents.size())) + 1, exponent));
+            throw SetupError(
+                fmt::format("scaling.name = matching: {} {} would be multiplied by 2^{:.0f}, which leaves vectors no "
+                            "room in double "
+                            "precision; "
+                            "use scaling.name = symmetric, row or none",
+                            kind, given(Index(exponents.size())) + 1, exponent));
         exponents.push_back(int(exponent));
     }
     return exponents;
@@ -123,8 +125,9 @@ ScalingRow scaling_by_matching() {
         "matching", "one entry of each row and column about 1, and none larger",
         "The preconditioner is built from R A C. Of all choices of one entry in each row and each column it takes one "
         "whose product is the largest in size: those entries then have an absolute value between 0.5 and 2, and no "
-        "entry one above 2; R and C hold powers of two. They are the entries that ordering.rows = matching puts "
-        "on the diagonal, so the two belong together; without that they stay where they are, and the diagonal may have "
+        "entry one above 2; R and C hold powers of two. Where blocks have one unknown they are the entries that "
+        "ordering.rows = matching puts on the diagonal, so the two belong together; without that they stay where they "
+        "are, and the diagonal may have "
         "zeros as before. Where blocks have several unknowns, single rows are matched. A symmetric matrix stays "
         "symmetric: R and C are then equal, the geometric mean of both. One thread finds the scales, in each set-up. "
         "Sources: Duff and Koster, On algorithms for permuting large entries to the diagonal of a sparse matrix, 2001 "

@@ -40,6 +40,34 @@ class Sums(MatrixTest):
             done = self.expect(0, "run", self.deck(RING, solver=solver), "--fresh", "--backend", "cpu", says=COLUMNS)
             self.assertEqual(done.stderr.count("singular"), 1)
 
+    def test_a_right_hand_side_of_any_size(self):
+        """Its rounding is no sum, and the square of a large one is no number."""
+        self.write("b.mtx", array([0.1e-200, 0.2e-200, -0.3e-200] + [0.0] * 37))
+        self.assertNotIn(NO_SOLUTION, self.run_program("run", self.deck(RING), "--fresh", "--backend", "cpu").stderr)
+        self.write("b.mtx", array([1e160] * 40))
+        self.expect(2, "check", self.deck(RING), "--backend", "cpu", says=NO_SOLUTION)
+
+    def test_each_unknown_of_a_block(self):
+        """b adds up to zero in all, but not for each unknown of the blocks."""
+        self.write("b.mtx", array([1.0, -1.0] * 40))
+        pairs = [(2 * i - c, 2 * j - c, v) for i, j, v in RING for c in (1, 0)]
+        self.write("a.mtx", coordinate(80, pairs))
+        deck = self.write("a.ini", SYSTEM)
+        self.expect(2, "check", deck, "--set", "problem.block=2", "--backend", "cpu", says="for unknown 0 of each point add up to zero")
+
+    def test_many_couplings_of_one_row(self):
+        """Sums of 20,000 equal numbers in double precision are not zero to 1e-13 of them."""
+        n = 20000
+        star = [(1, 1, 0.1 * n)] + [(i, i, 0.1) for i in range(2, n + 2)] + [(1, i, -0.1) for i in range(2, n + 2)] + [(i, 1, -0.1) for i in range(2, n + 2)]
+        self.write("a.mtx", coordinate(n + 1, star))
+        self.expect(2, "check", self.write("a.ini", SYSTEM.replace("b.mtx", "ones")), "--backend", "cpu", says=NO_SOLUTION)
+
+    def test_a_zero_without_a_mirror_image_of_its_block(self):
+        entries = [(i, i, 2.0) for i in range(1, 5)] + [(1, 2, 0.0), (1, 3, 0.0)]
+        self.write("a.mtx", coordinate(4, entries))
+        deck = self.write("a.ini", DECK.replace("gmres\nrtol = 1e-9\nrestart = 200", "cg").format(file="a.mtx"))
+        self.expect(2, "run", deck, "--set", "problem.block=2", "--backend", "cpu", says="row 1, column 3 is a zero that is stored, row 3, column 1 is not stored")
+
     def test_rows_or_columns_alone(self):
         """I - P of a Markov chain, whose rows add up to zero, and its transpose, with b = A 1 and others."""
         chain = []
@@ -75,6 +103,16 @@ class Pivots(MatrixTest):
         self.assertIn("the pivot at row 41 is zero (1 such pivot in all). The factors keep no entry of its row", done.stderr)
         self.assertNotIn("singular", done.stderr)
 
+    def test_why_a_pivot_is_not_boosted(self):
+        boost = "preconditioner.pivot_policy=boost"
+        done = self.run_with(coordinate(3, [(1, 1, 1.0), (2, 2, 1.0), (3, 1, 1e-306)]), boost)
+        self.assertIn("The largest entry of its row is 1e-306, and pivot_boost times that has no inverse", done.stderr)
+        last_by_the_first = coordinate(8301, tridiagonal(8300) + [(8301, 1, 1.0), (1, 8301, 1.0)])
+        self.write("a.mtx", last_by_the_first)
+        deck = self.write("a.ini", DECK.format(file="a.mtx"))
+        self.expect(5, "run", deck, "--fresh", "--backend", "cpu", "--ranks", "2", "--set", boost, "--set", "preconditioner.scope=rank",
+                    says="so there is no scale to boost it to; with scope = global they keep all")
+
     def test_matching_is_not_advised_where_it_cannot_help(self):
         zeros = coordinate(60, [(i, j, 0.0 if i == 7 else v) for i, j, v in tridiagonal(60)])
         small = coordinate(60, [(i, j, v * 1e-320) for i, j, v in tridiagonal(60)])
@@ -91,7 +129,7 @@ class Pivots(MatrixTest):
         self.assertIn("the preconditioner is not positive definite; try solver.name = gmres", done.stderr)
 
     def test_rows_to_which_par_ilut_adds_nothing_are_told(self):
-        says = "par_ilut: no round adds entries to row 301, one of 59 such rows, since a row of a symmetric matrix is given"
+        says = "par_ilut: no round adds entries beyond the diagonal of row 301, one of 59 such rows, and so none where two of them meet, since"
         done = self.run_with(saddle_point(300, 60), "preconditioner.name=par_ilut")
         self.assertIn(says, done.stderr)
         self.assertIn(says, self.expect(0, "check", "a.ini", "--backend", "cpu", "--set", "preconditioner.name=par_ilut").stderr)

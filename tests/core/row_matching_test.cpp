@@ -114,6 +114,28 @@ TEST(RowMatching, LeavesRowsInTheirPlacesWhereNoneIsBetter) {
     EXPECT_EQ(rows_of(match_rows(reference::to_bsr_matrix(Context::cpu(1), a))), (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
+TEST(RowMatching, NamesARowWithAValueThatIsNotFinite) {
+    for (const double strange : {std::nan(""), HUGE_VAL}) {
+        BlockMatrix a{2, std::vector<std::map<int, Dense>>(3)};
+        for (int row = 0; row < 3; ++row)
+            a.rows[row][row] = Dense(2, 2), a.rows[row][row](0, 0) = a.rows[row][row](1, 1) = 1.0;
+        a.rows[1][1](1, 0) = strange;
+        const BsrMatrix matrix = reference::to_bsr_matrix(Context::cpu(1), a);
+        const auto expect_named = [](const auto& match) {
+            try {
+                match();
+                ADD_FAILURE() << "a value that is not finite was matched";
+            } catch (const SetupError& error) {
+                EXPECT_NE(std::string(error.what()).find("rows cannot be matched: block row 2 of the matrix holds "),
+                          std::string::npos)
+                    << error.what();
+            }
+        };
+        expect_named([&] { match_rows(matrix); });
+        expect_named([&] { matching_scales(matrix); });
+    }
+}
+
 TEST(RowMatching, NamesRowsThatHaveTooFewColumns) {
     // Rows 1, 3 and 4 have entries in columns 0 and 2 alone.
     const BlockPattern pattern(Context::cpu(1), {0, 3, 5, 7, 9, 10}, {0, 1, 3, 0, 2, 3, 4, 0, 2, 2}, "pattern");

@@ -152,6 +152,14 @@ TEST(SparseMatrix, KeepsTheRowsThatItsFirstValuesMatch) {
     EXPECT_TRUE(solver.solve(std::vector<double>{51.0, 51.0, 51.0}, x).converged);
     for (const double value : x) EXPECT_NEAR(value, 1.0, 1e-6);
 
+    values = {1.0, 8.0, 0.0, 0.5, 0.25, 2.0};  // zero where the first values had the second row's largest
+    try {
+        solver.update(a);
+        ADD_FAILURE() << "a diagonal with a zero was inverted";
+    } catch (const SetupError& error) {
+        expect_part("ordering.rows = matching chose its row by earlier values of the matrix", error.what());
+    }
+
     values = {0.0, 8.0, 0.0, 0.5, 0.25, 2.0};
     for (const char* key : {"ordering.rows", "scaling.name"}) {
         try {
