@@ -110,6 +110,7 @@ Outcome Simulation::run() {
     if (repeated_ > most_warnings && is_first_rank(case_.context))
         logging::warn("{} attempts at steps failed and were repeated with shorter ones, the first {} as said above",
                       repeated_, most_warnings);
+    warn_of_unjudged_steps();
     keep_costs();
     outcome_.parts = record_.parts();
     return outcome_;
@@ -344,6 +345,16 @@ void Simulation::warn_of_first_step() {
         "error was not known before step 2; begin with a shorter step, of about {:.2g}, by time.time_step or time.cfl",
         stepper_->time(), *error, case_.time.tolerance,
         0.9 * stepper_->time() * std::sqrt(case_.time.tolerance / *error));
+}
+
+void Simulation::warn_of_unjudged_steps() {
+    if (!case_.time.controlled() || outcome_.code != ExitCode::ok || !is_first_rank(case_.context)) return;
+    if (std::ranges::any_of(outcome_.steps, [](const StepRow& row) { return std::isfinite(row.error_estimate); }))
+        return;
+    logging::warn(
+        "time.tolerance had no effect: errors are estimated from step {} on, and the run has taken {}; begin with a "
+        "shorter step, by time.time_step or time.cfl",
+        case_.time.order() * 2, stepper_->steps_done());
 }
 
 void Simulation::add_advice() {

@@ -48,6 +48,8 @@ private:
     void conclude(StepRow& row);
     /// Says so if the first error-controlled step, which nothing judges, was too long.
     void warn_of_first_step();
+    /// Says so if the run has ended before the error of a step could be estimated.
+    void warn_of_unjudged_steps();
     /// The value because of which a step has no solution, as the end of a sentence; empty if there is none.
     std::string culprit(NewtonReason reason);
     /// After a linear solve that failed, adds to the message what to try.

@@ -116,6 +116,15 @@ class March(ProgramTest):
                     said = self.expect(0, "run", deck, "--set", "time.scheme=" + scheme).stderr
                     self.assertEqual("step 1" in said and "above time.tolerance" in said, warned, said)
 
+    def test_a_run_without_an_estimated_error_is_warned_of(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells=8, steps=3).replace("cfl = 5", "time_step = 1e-4"))
+        for scheme, steps, warned in (("implicit_euler", 1, True), ("implicit_euler", 2, False), ("bdf2", 3, True),
+                                      ("bdf2", 4, False)):
+            with self.subTest(scheme, steps=steps):
+                said = self.expect(0, "run", deck, "--set", "time.tolerance=1e-3", "--set", f"time.steps={steps}",
+                                   "--set", "time.scheme=" + scheme).stderr
+                self.assertEqual("time.tolerance had no effect" in said, warned, said)
+
     def test_a_norm_below_steady_atol_is_not_said_to_be_relative(self):
         deck = self.write("a.ini", SMALL_CAVITY)
         done = self.expect(0, "run", deck, "--set", "time.steady_atol=1e30")
@@ -125,7 +134,7 @@ class March(ProgramTest):
         deck = self.write("a.ini", TRANSPORT.format(cells="9 8 7", steps=1))
         for lengths in ("1e120", "1e150", "1e300"):
             with self.subTest(lengths):
-                self.expect(5, "run", deck, "--set", "grid.lengths=" + lengths, says="check the coefficients and their units")
+                self.expect(5, "run", deck, "--set", "grid.lengths=" + lengths, says="check the coefficients")
         self.expect(5, "run", deck, "--set", "grid.lengths=1e150", "--set", "problem.regime=steady",
                     "--set", "time.cfl=", "--set", "time.steps=")
 
