@@ -29,6 +29,16 @@ std::vector<std::string> split_list(const std::string& text) {
     return parts;
 }
 
+/// Whether two commas have no value between them.
+bool has_gap(const std::string& text) {
+    bool comma = false;
+    for (const char c : text) {
+        if (c == ',' && comma) return true;
+        if (c != ' ' && c != '\t') comma = c == ',';
+    }
+    return false;
+}
+
 /// `text`, all of it, as a finite number of full precision, independent of the locale.
 std::optional<double> parse_real(const std::string& text) {
     const bool signed_twice = text.size() > 1 && text[0] == '+' && text[1] == '-';
@@ -220,6 +230,7 @@ std::optional<std::string> check_value(const ParameterSpec& spec, const std::str
             const auto parts = split_list(text);
             if (parts.empty() || (spec.count > 0 && int(parts.size()) != spec.count))
                 return fmt::format("expected {}, got {} values", describe_domain(spec), parts.size());
+            if (has_gap(text)) return fmt::format("a value is missing between two commas, got '{}'", text);
             for (const std::string& part : parts)
                 if (auto error = check_number(spec, spec.type == ParameterType::integers, part)) return error;
             return std::nullopt;
