@@ -152,6 +152,9 @@ Domain make_domain(const Parameters& parameters, Centring centring, const std::a
             origin = centring == Centring::node_keep ? 0.0 : h;
         }
     }
+    if (!domain.has_boundary() && parameters.has("problem", "boundary_rows") &&
+        parameters.is_given("problem", "boundary_rows"))
+        throw RefusedKey(parameters, "problem", "boundary_rows", ": all axes are flat or periodic; remove the key");
     return domain;
 }
 
