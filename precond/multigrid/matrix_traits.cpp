@@ -126,14 +126,14 @@ RowTraits row_traits_of(const StructMatrix& a) {
 
 }  // namespace
 
-MatrixTraits traits_of(const StructMatrix& a, Vector& sums) {
+MatrixTraits traits_of(const StructMatrix& a, Vector& flags) {
     if (a.dof() > 1 || !a.symmetric()) return {};
     if (a.backend() == Backend::cuda || (a.grid().any_periodic() && a.layout().kind() != LayoutKind::natural)) {
         const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
         for_each_point(a.context(), a.layout(), "row flags",
-                       RowFlags{Coefficients(a, offsets.data()), view(sums), 0.5 / double(a.grid().points())});
-        const double flags = sum(sums, 0);
-        return {.m_matrix = flags < 1.0, .jumps = 0.0 < flags};
+                       RowFlags{Coefficients(a, offsets.data()), view(flags), 0.5 / double(a.grid().points())});
+        const double marked = sum(flags, 0);
+        return {.m_matrix = marked < 1.0, .jumps = 0.0 < marked};
     }
     const RowTraits traits = row_traits_of(a);
     return {.m_matrix = !traits.positive && !traits.negative_sum, .jumps = traits.jump};
