@@ -268,12 +268,18 @@ def group_name(columns, places, row):
     return ", ".join(told)
 
 
+def is_positive(sheet, x):
+    """Whether a logarithmic axis can show column x of all good runs, which a fill level of 0 forbids."""
+    return all(value > 0 for fine, value in zip(sheet.good, sheet.columns[x].values) if fine and value is not None)
+
+
 def groups(sheet, x, y):
-    """{name: [(x, y), ...]} of the good runs, with a series for each combination of the other swept columns."""
+    """{name: [(x, y), ...]} of the good runs whose y is above 0, with a series for each combination of the other swept
+    columns."""
     columns = sheet.columns
     places, found = others(columns, x), {}
     for fine, *row in zip(sheet.good, *(column.values for column in columns)):
-        if fine and row[x] is not None and row[y] is not None and row[x] > 0 and row[y] > 0:
+        if fine and row[x] is not None and row[y] is not None and row[y] > 0:
             found.setdefault(group_name(columns, places, row) or columns[y].title, []).append((row[x], row[y]))
     return {name: sorted(points) for name, points in found.items()}
 

@@ -307,7 +307,7 @@
       const groups = new Map();
       for (const [at, row] of rows.entries()) {
         if (hidden.has(runs[at]) || !good[at] || row[x] === null || row[y] === null) continue;
-        if (!straight.checked && (row[x] <= 0 || row[y] <= 0)) continue;
+        if (!straight.checked && row[y] <= 0) continue;
         const name = others.filter((at) => row[at] !== null).map((at) => told(row, at)).join(", ") || columns[y].title;
         if (!groups.has(name)) groups.set(name, []);
         groups.get(name).push({ x: row[x], y: row[y], name: names[at] });
@@ -316,7 +316,8 @@
         ...style({ look: data.looks[at % data.looks.length] }), label, pointRadius: 5, tension: 0,
         showLine: new Set(points.map((point) => point.x)).size === points.length, // repetitions are not joined
         backgroundColor: "transparent", pointBorderWidth: 1.8, data: points.sort((a, b) => a.x - b.x) }));
-      const scales = { x: axis(columns[x].title, !straight.checked), y: axis(columns[y].title, !straight.checked) };
+      const positive = rows.every((row, at) => !good[at] || row[x] === null || row[x] > 0); // a fill level of 0 is not
+      const scales = { x: axis(columns[x].title, !straight.checked && positive), y: axis(columns[y].title, !straight.checked) };
       chart ??= plot("scaling", [], scales, lines, []);
       chart.data.datasets = sets;
       chart.options.scales = scales;

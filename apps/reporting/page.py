@@ -250,8 +250,10 @@ def scaling(sheet):
                      for name, points in curves.items())
     return ("<h2>How it scales</h2>" + live.scaling_controls(columns, across, up, x, y)
             + f'<div class="live">{live.canvas("scaling", words)}</div>'
-            + figure(plots.scaling([(columns[y].title, curves)], columns[x].title), f"{words}. {told}.", "", "still")
-            + '<p class="hint">Only runs that ended well; axes are logarithmic unless linear ones are chosen.</p>')
+            + figure(plots.scaling([(columns[y].title, curves)], columns[x].title, cases.is_positive(sheet, x)),
+                     f"{words}. {told}.", "", "still")
+            + '<p class="hint">Only runs that ended well; axes are logarithmic unless linear ones are chosen, or a value along the '
+            'horizontal axis is 0.</p>')
 
 
 def costs(records):

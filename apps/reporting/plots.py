@@ -325,8 +325,8 @@ def grouped_bars(tables, records, unit, title, limits):
 
 
 @drawn
-def scaling(panels, across):
-    """A panel for each (title, {name: [(x, y), ...]}), on logarithmic axes."""
+def scaling(panels, across, logarithmic=True):
+    """A panel for each (title, {name: [(x, y), ...]}). `logarithmic`: the horizontal axis; the vertical one always is."""
     figure = Figure(figsize=(9.0, 4.2), constrained_layout=True)
     for axes, (title, curves) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
         for number, (name, points) in enumerate(curves.items()):
@@ -334,7 +334,7 @@ def scaling(panels, across):
             x, y = zip(*points)
             axes.plot(x, y, color=colour, marker=marker, linestyle=line if cases.is_line(points) else "none",
                       linewidth=1.7, markersize=6, markerfacecolor="none", markeredgewidth=1.4, label=name)
-        axes.set_xscale("log")
+        axes.set_xscale("log" if logarithmic else "linear")
         axes.set_yscale("log")
         mark_values(axes.xaxis, sorted({x for points in curves.values() for x, _ in points}))
         mark_decades(axes.yaxis, [y for points in curves.values() for _, y in points])

@@ -52,4 +52,4 @@ def draw(several, names, over=None):
     for title, curves in panels:
         if not curves:
             raise PlotError(f"{several.path}: no run that ended well has {title} over {columns[x].title}")
-    return plots.scaling(panels, columns[x].title)
+    return plots.scaling(panels, columns[x].title, cases.is_positive(sheet, x))

@@ -162,6 +162,13 @@ class Plot(ProgramTest):
             self.assertIn(words, drawn)
         self.assertNotIn("cpu", drawn)  # the device, with a number of ranks each, would be a series for each run
 
+    def test_a_varied_number_that_is_zero(self):
+        self.write("z.ini", POISSON.format(cells=6) + "[sweep]\npreconditioner.fill_level = 0..2\nsolver.rtol = 1e-4, 1e-8\n")
+        self.expect(0, "study", "run", "z.ini", "--quiet")
+        self.expect(0, "study", "collect", "z.ini")
+        self.assertRegex(self.letters("z.h5"), r"\n0\n(.*\n)*1\n(.*\n)*2\n")
+        self.letters("z.h5", "--over", "rtol")
+
     def test_a_comparison_that_varied_nothing(self):
         self.expect(0, "compare", "p.ini", "--preconditioners", "jacobi", "--reps", "1", "--quiet", "-o", "c.h5")
         self.assertIn("no number was varied", self.script(2, "c.h5", "-o", str(self.folder / "none.png")))
