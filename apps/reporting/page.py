@@ -57,9 +57,13 @@ def verdicts(records):
 
 
 def long_preparations(records):
-    """A paragraph for each run whose general matrix took as long to read, order and set up as many iterations."""
-    return "".join(f'<p><strong>{escape(record.label)}</strong>: {escape(record.long_preparation)}.</p>'
-                   for record in records if record.long_preparation)
+    """A paragraph for each run whose general matrix took as long to read, order and set up as many iterations; those of
+    more than three runs are folded."""
+    long = [record for record in records if record.long_preparation]
+    told = "".join(f"<p><strong>{escape(record.label)}</strong>: {escape(record.long_preparation)}.</p>" for record in long)
+    if len(long) <= 3:
+        return told
+    return f"<details><summary>Preparations of {len(long)} runs that took as long as ten iterations or more</summary>{told}</details>"
 
 
 def warnings(records):

@@ -129,6 +129,12 @@ class Pages(ReportTest):
         self.assertTrue("0.003" in both)
         self.assertEqual(both.count("took as long"), 1)
 
+    def test_many_long_preparations_are_folded(self):
+        for count in (3, 4):
+            page = self.undrawn_page(*(self.record(f"l{n}.h5", prepared=self.LONG) for n in range(count)))
+            self.assertEqual(page.count(self.LONG), count)
+            self.assertEqual(page.count("<summary>Preparations of 4 runs"), count == 4)
+
     def test_solves_after_which_candidates_pay_off(self):
         names = {"cg+jacobi": 60, "cg+struct_ilu": 20, "cg+none": 90}
         make_comparison(self.path("c.h5"), names, pays_off=[0, 17, 1], prepared=self.LONG)
