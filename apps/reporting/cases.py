@@ -43,6 +43,13 @@ def as_number(text):
     return text
 
 
+def cell(value):
+    """A varied key of a study's case; None where the case does not have it."""
+    if isinstance(value, str):
+        return as_number(value) if value else None
+    return finite(int(value) if math.isfinite(value) and value == int(value) else float(value))
+
+
 def finite(value):
     return value if value is not None and math.isfinite(value) else None
 
@@ -175,7 +182,7 @@ def of_study(study):
     found = [study.records.get(name) for name in study.cases.name]
     columns = [Column("case", [int(number) for number in study.cases.case])]
     for key, title in titles(study.swept).items():
-        columns.append(Column(title, [as_number(value) if value else None for value in study.cases[key]], True,
+        columns.append(Column(title, [cell(value) for value in study.cases[key]], True,
                               key.startswith("grid.")))
     came = results(found)
     next(column for column in came if column.title == "ended").values = [status if record is None else record.stop_reason or record.status

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that hold several records: comparisons (`hyperplane compare`) and collected studies (`hyperplane study`)."""
 
+import re
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from . import show
 from .record import RecordError, read_run, read_table, text, without_temporary
@@ -46,7 +49,9 @@ class Study:
     path: str
     study: str  # name of the study
     source: str  # text of its file
-    cases: Table = None  # a row for each case: name, status, varied keys, results; a missing count is -1, a real is NaN
+    # A row for each case: name, status, varied keys, as numbers where all their values are, and results; a missing count is -1,
+    # a missing real NaN.
+    cases: Table = None
     records: dict = field(default_factory=dict)  # name -> Record; cases without a result have none
 
     def __repr__(self):
@@ -85,11 +90,23 @@ def read_comparison(path, file):
         records={name: read_labelled(path, file["candidates"], name, name.replace("/", "|")) for name in table.name})
 
 
+def with_numbers(values):
+    """The values of a varied key as integers or reals, if they are such; reals have NaN for cases without the key."""
+    given = [value for value in values if value]
+    for kind, number in ((int, r"[+-]?\d{1,18}"), (float, r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")):
+        if given and all(re.fullmatch(number, value, re.ASCII) for value in given):
+            if kind is int and len(given) == len(values):
+                return np.array([int(value) for value in values])
+            return np.array([float(value or "nan") for value in values])
+    return values
+
+
 def read_study(path, file):
     version = int(file.attrs["study_schema_version"])
     if version not in STUDY_SCHEMA_VERSIONS:
         raise RecordError(f"{path}: study schema {version}; this module reads schemas 1 and 2")
     cases = read_table(file["cases"])
+    cases = Table({name: with_numbers(values) if "." in name else values for name, values in cases.items()})
     return Study(
         path=path, study=without_temporary(text(file.attrs["study"])), source=text(file["source"][()]), cases=cases,
         records={name: read_labelled(path, file["records"], name, name)

@@ -212,6 +212,18 @@ class ModuleTest(unittest.TestCase):
         self.assertEqual((found.study, found.swept), ("sizes", ["grid.cells", "preconditioner.name"]))
         self.assertEqual(found.cases.status.tolist(), ["done", "waiting"])
         self.assertEqual(list(found.records), ["preconditioner=jacobi,cells=16"])
+        self.assertEqual(found.cases["grid.cells"].tolist(), [16, 32])
+        self.assertEqual(found.cases["preconditioner.name"].tolist(), ["jacobi", "jacobi"])
+
+    def test_varied_keys_are_numbers_where_all_are(self):
+        def read(*values):
+            return hyperplane.collection.with_numbers(np.array(values, dtype=object)).tolist()
+
+        self.assertEqual(repr(read("8", "-16", "1000")), "[8, -16, 1000]")
+        self.assertEqual(repr(read("1e-3", "2", "")), "[0.001, 2.0, nan]")
+        self.assertEqual(repr(read("0", "")), "[0.0, nan]")
+        for texts in (["16 16 8", "8"], ["1_0"], ["nan"], ["0x1"], ["", ""], ["jacobi", "2"], ["true"]):
+            self.assertEqual(read(*texts), texts)
 
     def test_copies_and_pickles(self):
         compared, cases = self.folder / "c.h5", self.folder / "s.h5"
