@@ -71,8 +71,11 @@ def arrays_of(A):
         A.sum_duplicates()
     if A.indices.dtype != np.int32 and A.shape[0] // rows >= 2**31:
         raise refusal(f"A has {A.shape[0]} rows; columns of 32 bits can count at most {2**31 - 1}")
-    return (np.ascontiguousarray(A.indptr), np.ascontiguousarray(A.indices, np.int32),
-            np.ascontiguousarray(A.data, np.float64), rows)
+    indices, data = A.indices, A.data
+    if len(indices) == len(data):  # there may be room for more entries behind the last one, which A.prune() removes
+        indices, data = indices[: A.indptr[-1]], data[: A.indptr[-1]]
+    return (np.ascontiguousarray(A.indptr), np.ascontiguousarray(indices, np.int32),
+            np.ascontiguousarray(data, np.float64), rows)
 
 
 def with_integers(A):

@@ -62,7 +62,11 @@ class LinearSolver:
                           'backend="cuda", too, or leave out device')
         if not isinstance(threads, numbers.Integral) or not 0 <= threads <= MOST_THREADS:
             raise refusal(f"threads: expected integer >= 0 and <= {MOST_THREADS}, got {threads!r}")
-        keys = {"solver.name": solver, "preconditioner.name": preconditioner, "scaling.name": scaling, **keys}
+        names = {"solver": (solver, "gmres"), "preconditioner": (preconditioner, "sync_free_ilu"), "scaling": (scaling, "none")}
+        for word, (name, default) in names.items():
+            other = keys.setdefault(f"{word}.name", name)
+            if other != name != default:
+                raise refusal(f"{word}={name!r} and {word}.name={other!r} both name the {word}; leave one of them out")
         settings = {"keys": {key: value_text(value) for key, value in keys.items()}, "threads": threads}
         if self.on_gpu:
             self._held, places = arrays.arrays_there(A)
@@ -149,7 +153,9 @@ def preconditioner(A, name="sync_free_ilu", **settings):
     else:
         from scipy.sparse.linalg import LinearOperator
 
-    made = LinearSolver(A, preconditioner=name, **{"solver": "fgmres", **settings})  # fgmres takes any preconditioner
+    if "solver.name" not in settings:
+        settings.setdefault("solver", "fgmres")  # which takes any preconditioner
+    made = LinearSolver(A, preconditioner=name, **settings)
     return LinearOperator(made.shape, matvec=made.precondition, dtype=made.dtype)
 
 

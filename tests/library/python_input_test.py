@@ -93,6 +93,24 @@ class Matrices(Inputs):
             broken = with_arrays(a, **{name: getattr(a, name).astype(float)})
             self.assertIn(f"A.{name} has elements of type float64", self.refusal(hyperplane.solve, broken, b))
 
+    def test_room_behind_the_last_entry(self):
+        """SciPy allows it, and prune() removes it."""
+        b = np.ones(12)
+        for a in (line(), line().tobsr((2, 2))):
+            extra = np.full((5, *a.data.shape[1:]), np.nan)
+            roomy = with_arrays(a, data=np.concatenate([a.data, extra]), indices=np.append(a.indices, [0] * 5).astype(np.int32))
+            np.testing.assert_array_equal(hyperplane.solve(roomy, b).x, hyperplane.solve(a, b).x)
+        short = with_arrays(line(), data=np.ones(5))
+        self.assertIn("SparseMatrix::values has 5 elements", self.refusal(hyperplane.solve, short, b))
+
+    def test_names_that_are_given_twice(self):
+        for word, name, other in (("solver", "cg", "gmres"), ("preconditioner", "jacobi", "none"), ("scaling", "row", "none")):
+            reason = self.refusal(hyperplane.LinearSolver, line(), **{word: name, f"{word}.name": other})
+            self.assertEqual(reason, f"{word}='{name}' and {word}.name='{other}' both name the {word}; leave one of them out")
+            hyperplane.LinearSolver(line(), **{f"{word}.name": other})
+            hyperplane.LinearSolver(line(), **{word: other, f"{word}.name": other})
+        hyperplane.preconditioner(line(), **{"solver.name": "cg"})
+
     def test_elements_that_are_no_numbers(self):
         a, b = line(), np.ones(12)
         self.assertIn("A has elements of type object; expected real numbers",
