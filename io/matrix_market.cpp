@@ -65,7 +65,8 @@ Sizes read_sizes(Lines& lines) {
     const auto size = lines.next();
     if (!size) lines.fail("the line 'rows columns entries' is missing");
     if (size->size() != 3)
-        lines.fail(fmt::format("expected 'rows columns entries', got {}", counted(Index(size->size()), "word")));
+        lines.fail(fmt::format("expected 'rows columns entries', got {}{}", counted(Index(size->size()), "word"),
+                               sizes.banner.given ? "" : "; there is no line '%%MatrixMarket matrix ...' before it"));
     sizes.rows = lines.count((*size)[0]);
     const Index columns = lines.count((*size)[1]);
     sizes.announced = lines.count((*size)[2]);

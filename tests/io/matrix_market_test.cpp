@@ -303,6 +303,9 @@ TEST(MatrixMarket, WrongSizes) {
     EXPECT_EQ(matrix_error(""), "a.mtx:1: the line 'rows columns entries' is missing");
     EXPECT_EQ(matrix_error(general + "% only comments\n"), "a.mtx:2: the line 'rows columns entries' is missing");
     EXPECT_EQ(matrix_error(general + "2 2\n"), "a.mtx:2: expected 'rows columns entries', got 2 words");
+    EXPECT_EQ(matrix_error("2 2\n"),
+              "a.mtx:1: expected 'rows columns entries', got 2 words; there is no line '%%MatrixMarket matrix ...' "
+              "before it");
     EXPECT_EQ(matrix_error(general + "2 3 1\n1 1 1\n"), "a.mtx:2: the matrix is 2 x 3; a square one is needed");
     EXPECT_EQ(matrix_error(general + "0 0 0\n"), "a.mtx:2: the matrix has no rows, so there is nothing to solve");
     EXPECT_EQ(matrix_error(general + "0 3 0\n"), "a.mtx:2: the matrix is 0 x 3; a square one is needed");
