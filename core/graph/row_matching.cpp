@@ -144,17 +144,22 @@ std::string unmatched_text(const RowMatching& matching, int dof, const std::stri
     const char* const row = dof == 1 ? "row" : "block row";
     const char* const usable = dof == 1 ? "entries that are not zero" : "blocks that can be inverted";
     const Index others = matching.rows_around - 1;
+    const std::string advice =
+        dof == 1 && others == 0
+            ? ""  // no pivot_policy helps a row of zeros
+            : ", or " + instead +
+                  (dof == 1 ? " and, with a factorisation, set preconditioner.pivot_policy = boost" : "");
     const std::string around =
         others == 0 ? fmt::format("it has no {}", usable)
                     : fmt::format("it and {} other {}{} have {} in only {}", others, row, others == 1 ? "" : "s",
                                   usable, counted(others, dof == 1 ? "column" : "block column"));
     return fmt::format(
-        "no column is left for {} of {}, the first of which is {} {}: {}{}{}{}", matching.unmatched,
+        "no column is left for {} of {}, the first of which is {} {}: {}{}{}", matching.unmatched,
         counted(matching.row.size(), row), row, matching.first + 1, around,
         dof == 1 ? ", so the matrix is singular whatever its other values are; look for equations that are missing or "
-                   "given twice, or "
-                 : "; match single rows with problem.block = 1, or ",
-        instead, dof == 1 ? " and, with a factorisation, set preconditioner.pivot_policy = boost" : "");
+                   "given twice"
+                 : "; match single rows with problem.block = 1",
+        advice);
 }
 
 void require_all_matched(const RowMatching& matching, int dof, const std::string& where) {

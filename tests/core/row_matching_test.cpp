@@ -156,6 +156,17 @@ TEST(RowMatching, NamesRowsThatHaveTooFewColumns) {
     }
 }
 
+TEST(RowMatching, AdvisesNoBoostForARowOfZeros) {
+    RowMatching matching;
+    matching.row = Buffer<int>(Context::cpu(1), "row", 4);
+    matching.unmatched = matching.first = matching.rows_around = 1;
+    EXPECT_EQ(unmatched_text(matching, 1, "leave x out").find("leave x out"), std::string::npos);
+    matching.rows_around = 3;
+    EXPECT_NE(unmatched_text(matching, 1, "leave x out")
+                  .find("given twice, or leave x out and, with a factorisation, set preconditioner.pivot_policy"),
+              std::string::npos);
+}
+
 /// The definition of Duff and Koster's scales: no entry of R |A| C is larger than 1, and those of a diagonal whose
 /// product is the largest are 1. Returns whether there is such a diagonal.
 bool expect_scales(const BlockMatrix& a) {
