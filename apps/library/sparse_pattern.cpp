@@ -51,13 +51,13 @@ std::string fault_of(const SparseMatrix& a, std::span<const Pointer> row_begin, 
     for (Index at = begin; at < end; ++at) {
         if (a.columns[at] < 0 || a.columns[at] >= rows)
             return fmt::format(
-                "SparseMatrix::columns: row {} has a block in column {}, but the matrix has {} block rows "
-                "and columns",
+                "SparseMatrix::columns: row {} (counted from 0) has a block in column {}, but the matrix has {} block "
+                "rows and columns",
                 row, a.columns[at], rows);
         if (at > begin && a.columns[at - 1] >= a.columns[at])
             return fmt::format(
-                "SparseMatrix::columns: row {} has column {} after column {}; sort the columns of each "
-                "row, and add up what is there twice",
+                "SparseMatrix::columns: row {} (counted from 0) has column {} after column {}; sort the columns of "
+                "each row, and add up what is there twice",
                 row, a.columns[at], a.columns[at - 1]);
     }
     return "";

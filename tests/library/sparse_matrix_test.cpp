@@ -259,9 +259,9 @@ TEST(SparseMatrix, IsRefusedWithTheFirstRowThatIsWrong) {
     wrong = good, wrong.row_begin[3] = 2;
     expect_part("row_begin[3] is 2, after", refusal_of(wrong));
     wrong = good, wrong.columns[good.row_begin[5]] = -1;
-    expect_part("row 5 has a block in column -1", refusal_of(wrong));
+    expect_part("row 5 (counted from 0) has a block in column -1", refusal_of(wrong));
     wrong = good, std::swap(wrong.columns[good.row_begin[7]], wrong.columns[good.row_begin[7] + 1]);
-    expect_part("row 7 has column", refusal_of(wrong));
+    expect_part("row 7 (counted from 0) has column", refusal_of(wrong));
 }
 
 TEST(SparseMatrix, PreconditionerIsApplied) {
