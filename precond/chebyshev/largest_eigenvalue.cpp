@@ -46,7 +46,7 @@ double largest_eigenvalue(const LinearOperator& a, const LinearOperator& m, int 
         if (!std::isfinite(product))
             throw SetupError(
                 fmt::format("{}: the largest eigenvalue cannot be found, since the matrix holds values that are not "
-                            "finite, or so large that products with it are not.",
+                            "finite, or so large, or so small on its diagonal, that what is computed with them is not.",
                             name));
         if (!(product > 0.0))
             throw SetupError(fmt::format(

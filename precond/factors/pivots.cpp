@@ -126,11 +126,12 @@ bool PivotInverter::is_zero() const {
 std::string PivotInverter::explain() const {
     const auto& [cell, component, value] = first_failure_;
     const bool overflows = value != 0.0 && !PivotRule::has_inverse(value);
-    const char* kind = not_finite()     ? "not a finite number"
-                       : value == 0.0   ? "zero"
-                       : overflows      ? "so small that double precision cannot hold its inverse"
-                       : rule_.definite ? "not positive enough for incomplete Cholesky"
-                                        : "too small";
+    const char* kind = not_finite()      ? "not a finite number"
+                       : value == 0.0    ? "zero"
+                       : overflows       ? "so small that double precision cannot hold its inverse"
+                       : !rule_.definite ? "too small"
+                       : value < 0.0     ? "not positive enough for incomplete Cholesky"
+                                         : "too small for incomplete Cholesky, or of another sign than A's diagonal";
     const char* cause =
         not_finite()
             ? " The matrix holds a NaN or an infinity, or values so large or small that the factors grew beyond double "
