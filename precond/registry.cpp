@@ -77,6 +77,32 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
                                  row.storage_note.empty() ? "" : "; ", row.storage_note));
 }
 
+std::string name_if_unsymmetric(const PreconditionerRow& row, const Parameters& parameters) {
+    std::vector<std::string> causes;
+    const auto add = [&](const char* section, const char* key) {
+        const std::string where = std::string(section) == "preconditioner" ? "" : section + std::string(".");
+        causes.push_back(fmt::format("{}{} = {}", where, key, parameters.text(section, key)));
+    };
+    const auto means = [&](const char* section, const char* key) {
+        return parameters.has(section, key) && !parameters.unmet(section, key);
+    };
+    const auto add_unequal = [&](const char* section, const char* one, const char* other) {
+        if (!means(section, one) || !means(section, other)) return;
+        if (parameters.integer(section, one) == parameters.integer(section, other)) return;
+        add(section, one);
+        add(section, other);
+    };
+    if (parameters.has("scaling", "name") &&
+        !find_row(scalings(), "scaling", parameters.text("scaling", "name")).keeps_symmetry())
+        add("scaling", "name");
+    if (means("preconditioner", "indefinite") && parameters.boolean("preconditioner", "indefinite"))
+        add("preconditioner", "indefinite");
+    if (row.name == "multigrid" && parameters.text("preconditioner", "cycle") == "f") add("preconditioner", "cycle");
+    add_unequal("preconditioner", "pre_smoothing", "post_smoothing");
+    for (const char* section : {"preconditioner", "smoother"}) add_unequal(section, "lower_sweeps", "upper_sweeps");
+    return causes.empty() ? row.name : fmt::format("{} with {}", row.name, fmt::join(causes, " and "));
+}
+
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting) {
     check_matrix(row, setting, "preconditioner.name", preconditioners());
 }

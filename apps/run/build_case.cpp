@@ -252,10 +252,8 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
             const std::string& entry = problem->shape().unsymmetric_entry;
             solver->check_operator(parameters.text("problem", "name") + (entry.empty() ? "" : " (" + entry + ")"),
                                    problem->shape().symmetric);
-            const std::string& scaling = parameters.text("scaling", "name");
-            const bool unsymmetric = !find_row(scalings(), "scaling", scaling).keeps_symmetry() && plan.traits.fixed;
-            solver->check(unsymmetric ? fmt::format("{} with scaling.name = {}", row.name, scaling) : row.name,
-                          plan.traits);
+            const bool unsymmetric = plan.traits.fixed && !plan.traits.symmetric;
+            solver->check(unsymmetric ? name_if_unsymmetric(row, parameters) : row.name, plan.traits);
         });
     IndexSpace space = plan.space;
     // Where Eisenstat's form is refused, nobody needs to know which layout it would take.

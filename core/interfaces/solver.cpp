@@ -30,10 +30,11 @@ void Solver::check(const std::string& preconditioner, const PreconditionerTraits
             "whatever values others have at the time, differs each time; only fgmres and richardson support that",
             needs_.solver, preconditioner, traits.varies));
     if (needs_.symmetric && !traits.symmetric)
-        throw UsageError(fmt::format(
-            "solver.name = {} needs a symmetric preconditioner, and {} is not one here; use gmres, fgmres, bicgstab or "
-            "richardson",
-            needs_.solver, preconditioner));
+        throw UsageError(
+            fmt::format("solver.name = {} needs a symmetric positive definite preconditioner, and {} is not one here; "
+                        "use gmres, fgmres, "
+                        "bicgstab or richardson",
+                        needs_.solver, preconditioner));
 }
 
 void Solver::check_operator(const std::string& problem, bool symmetric) const {

@@ -167,7 +167,7 @@ const std::vector<Refusal>& refusals() {
          [](const Combination&, const std::string& solver, Backend, const SystemShape& shape) {
              return testing_support::needs_symmetry(solver) && !shape.symmetric;
          }},
-        {" needs a symmetric preconditioner",
+        {" needs a symmetric positive definite preconditioner",
          [](const Combination& c, const std::string& solver, Backend, const SystemShape&) {
              return testing_support::needs_symmetry(solver) && c.preconditioner == "multigrid" && c.choice == "f";
          }},

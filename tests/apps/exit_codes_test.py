@@ -125,7 +125,8 @@ class Usage(ProgramTest):
                 self.expect(0, "run", deck, *uneven, "--set", f"solver.name={solver}")
             else:
                 self.expect(2, "run", deck, *uneven, "--set", f"solver.name={solver}",
-                            says=f"solver.name = {solver} needs a symmetric preconditioner")
+                            says=f"solver.name = {solver} needs a symmetric positive definite preconditioner, and "
+                            "jacobi_sweeps with lower_sweeps = 5 and upper_sweeps = 4 is not one here")
         self.expect(2, "run", deck, *sweeps, "--set", "preconditioner.block_order=forward",
                     says="preconditioner.block_order means nothing with preconditioner.mode = sync")
         swept = ("--set", "preconditioner.name=par_ilu")
@@ -162,9 +163,11 @@ class Usage(ProgramTest):
         multigrid = ("--set", "preconditioner.name=multigrid")
         for solver in self.registered("solvers"):
             self.expect(0, "run", deck, *multigrid, "--set", f"solver.name={solver}")
-        for uneven in ("preconditioner.cycle=f", "preconditioner.pre_smoothing=2"):
+        for uneven, words in (("preconditioner.cycle=f", "cycle = f"),
+                              ("preconditioner.pre_smoothing=2", "pre_smoothing = 2 and post_smoothing = 1")):
             self.expect(2, "run", deck, *multigrid, "--set", uneven, "--set", "solver.name=cg",
-                        says="solver.name = cg needs a symmetric preconditioner")
+                        says="solver.name = cg needs a symmetric positive definite preconditioner, and multigrid with "
+                        f"{words} is not one here")
             self.expect(0, "run", deck, *multigrid, "--set", uneven, "--set", "solver.name=gmres")
         varying = (*multigrid, "--set", "smoother.name=jacobi_sweeps", "--set", "smoother.mode=block_async")
         self.expect(2, "run", deck, *varying, "--set", "solver.name=cg",

@@ -183,8 +183,10 @@ class Matrix(MatrixTest):
             answer = self.solve("a.mtx", "preconditioner.indefinite=true", f"problem.block={block}")
             self.assertEqual(answer["iterations"], 1)  # of a tridiagonal matrix it is exact
             self.assertLess(answer["errors"]["max"], 1e-8)
-        self.refused(2, coordinate(60, entries), "cg needs a symmetric preconditioner", "preconditioner.indefinite=true",
-                     solver="cg")
+        self.refused(2, coordinate(60, entries), "cg needs a symmetric positive definite preconditioner, and sync_free_ilu with "
+                     "indefinite = true is not one here", "preconditioner.indefinite=true", solver="cg")
+        positive = [(1, 1, -1.0), (1, 2, 2.0), (2, 1, 2.0), (2, 2, -1.0)]  # the second pivot is 3
+        self.refused(5, coordinate(2, positive), "3, too small for incomplete Cholesky, or of another sign than A's diagonal")
         singular = [(i, j, 0.0 if i == j == 1 else v) for i, j, v in entries]
         self.refused(5, coordinate(60, singular), "the pivot at row 1 is zero", "preconditioner.indefinite=true")
         for name in ("sync_free_ilu", "par_ilut", "jacobi"):  # L D L^T needs a pivot, too

@@ -195,7 +195,7 @@ class Places(ProgramTest):
     def test_a_scaling_that_is_not_symmetric(self):
         deck = self.write("a.ini", POISSON.format(cells=4) + "[matrix]\nformat = general\n[preconditioner]\nname = jacobi\n"
                           "[scaling]\nname = row\n")
-        self.expect(2, "check", deck, says="solver.name = cg needs a symmetric preconditioner, and jacobi with scaling.name = row is "
+        self.expect(2, "check", deck, says="solver.name = cg needs a symmetric positive definite preconditioner, and jacobi with scaling.name = row is "
                     "not one here")
         self.expect(0, "check", deck, "--set", "scaling.name=symmetric")
 

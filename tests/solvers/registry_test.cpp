@@ -90,7 +90,8 @@ TEST(Registry, OnlyFgmresAndRichardsonTakeAChangingPreconditioner) {
 TEST(Registry, SymmetryIsNeededOfMatrixAndPreconditionerOrOfNeither) {
     EXPECT_EQ(refusal("cg", symmetric), "");
     EXPECT_EQ(refusal("cg", fixed),
-              "solver.name = cg needs a symmetric preconditioner, and sweeps is not one here; use gmres, fgmres, "
+              "solver.name = cg needs a symmetric positive definite preconditioner, and sweeps is not one here; use "
+              "gmres, fgmres, "
               "bicgstab or richardson");
     EXPECT_EQ(refusal([] { make_solver("cg")->check_operator("poisson", true); }), "");
     EXPECT_EQ(refusal([] { make_solver("cg")->check_operator("convection_diffusion", false); }),
