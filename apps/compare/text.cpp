@@ -50,6 +50,11 @@ public:
     std::string text_of_difference(const std::string& label) const {
         return groups_.size() == 1 ? item(label, groups_.front().first) : text(label);
     }
+    /// Returns text(), or one line with the number of names and `instead` where there would be more than `most` lines.
+    std::string text_of_few(const std::string& label, std::size_t most, const std::string& instead) const {
+        return groups_.size() <= most ? text(label)
+                                      : item(label, fmt::format("{}: {}", counted(names_, "candidate"), instead));
+    }
     /// A line with the number of names, if there are any.
     std::string count_text(const std::string& label) const {
         return names_ == 0 ? "" : item(label, counted(names_, "candidate"));
@@ -138,13 +143,18 @@ std::string table_row(const ComparisonRow& row, const Widths& widths, bool best)
 }
 
 /// Times of reading, ordering and whatever else came before a candidate's first system: a line for the candidates that
-/// share them. The table's times do not contain these.
+/// share them, if these lines are few. The table's times do not contain these.
 std::string preparations(const ComparisonData& c) {
     const auto all = [](const RecordData& record, const ComparisonRow&) { return preparation_text(record.timers); };
     const auto long_ones = [](const RecordData& record, const ComparisonRow& row) {
         return long_preparation_text(record.timers, row.per_iteration);
     };
-    return grouped(c, all).text("before") + grouped(c, long_ones).text("before");
+    constexpr std::size_t most = 8;
+    return grouped(c, all).text_of_few(
+               "before", most, "reading, ordering and symbolic parts, which hyperplane report shows beside each") +
+           grouped(c, long_ones)
+               .text_of_few("before", most,
+                            "these and a set-up took longer than ten iterations; hyperplane report tells how many");
 }
 
 /// Says which candidates leave couplings between ranks out, since their scope is one rank, and how many.

@@ -84,6 +84,13 @@ class Matrix(MatrixTest):
         compared = self.one_that_says("took as long", "compare", "long.ini", "--preconditioners", "sync_free_ilu", "--force")
         self.assertRegex(compared, r"reading, blocks, ordering, symbolic and set-up \(.*\) took as long as [0-9]+ iterations")
 
+    def test_preparations_of_many_candidates_are_counted(self):
+        self.write("a.mtx", coordinate(60, tridiagonal(60)))
+        deck = self.write("m.ini", "[problem]\nname = matrix\nfile = a.mtx\n[solver]\nname = cg\n")
+        compared = self.expect(0, "compare", deck, "--auto", "--reps", "1", "--backend", "cpu", "--force").stdout
+        self.assertRegex(compared, r"before +[0-9]+ candidates: reading, ordering and symbolic parts, which hyperplane report shows")
+        self.assertLess(compared.count("\nbefore"), 10)
+
     def test_what_a_plan_found_out_is_part_of_the_set_up(self):
         """METIS, which the prediction of memory needs, takes most of a set-up; a run and a comparison tell its time."""
         deck = self.write("p.ini", "[problem]\nname = poisson\n[grid]\ncells = 32\n[matrix]\nformat = general\n"
