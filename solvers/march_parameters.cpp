@@ -53,7 +53,9 @@ ParameterTable newton_parameters() {
          .choices = {"auto", "full", "linearised"}},
         number("rtol", ParameterType::real, "1e-6",
                "a nonlinear solve ends when ||F|| <= max(rtol ||F_0||, atol), in the 2-norm, or when ||F|| is at the "
-               "level of rounding: Newton's correction is at most 1e-13 ||u||, and no step along it lowers ||F||",
+               "level of rounding: no step along Newton's correction lowers it, and that is at most 1e-13 ||u||, or "
+               "moving u's values by a few "
+               "units in their last place at least doubles ||F||",
                {0.0}),
         number("atol", ParameterType::real, "0", "a nonlinear solve ends when ||F|| <= max(rtol ||F_0||, atol)", {0.0}),
         number("max_iterations", ParameterType::integer, "20", "Newton steps allowed for each nonlinear solve", {1.0}),

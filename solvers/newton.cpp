@@ -13,7 +13,9 @@ namespace {
 constexpr double sufficient_decrease = 1e-4;                                     // t
 constexpr double first_forcing = 0.3, most_forcing = 0.9, forcing_factor = 0.9;  // eta_0, the largest eta, g
 constexpr double grown_factor = 2.0, grown_offset = 5.0;
-constexpr double rounding = 1e-13;  // of ||u||: corrections that rounding errors in F lead to
+constexpr double rounding = 1e-13;       // of ||u||: corrections that rounding errors in F lead to
+constexpr double rounded_factor = 0.7;   // which no power of two is
+constexpr double rounding_errors = 4.0;  // as many as that factor and its inverse make, F makes in its sums
 
 }  // namespace
 
@@ -91,9 +93,15 @@ double Newton::forcing_term() const {
     return std::clamp(std::max(eta, 0.5 * target / norm_), options_.linear_rtol, most_forcing);
 }
 
-/// F is linear along so short a correction, apart from rounding errors, and the linear solve lowers its norm.
-bool Newton::within_rounding(const Vector& u) const {
-    return norm2(du_) <= rounding * norm2(u);
+bool Newton::within_rounding(const Vector& u, const TimeLevel& level) {
+    // F is linear along so short a correction, apart from rounding errors, and the linear solve lowers its norm.
+    if (norm2(du_) <= rounding * norm2(u)) return true;
+    // trial = u + 4 (r(r(0.7 u) / 0.7) - u), where r rounds
+    copy(u, trial_);
+    scale(rounded_factor, trial_);
+    scale(rounding_errors / rounded_factor, trial_);
+    axpy(1.0 - rounding_errors, u, trial_);
+    return residual_norm(trial_, level) >= 2.0 * norm_;
 }
 
 bool Newton::refresh_due() const {
@@ -198,9 +206,15 @@ void Newton::follow(Vector& u, const TimeLevel& level, NewtonStep& done) {
         const double allowed = (1.0 - sufficient_decrease * done.row.length * (1.0 - done.row.forcing)) * norm_;
         if (std::isfinite(done.row.after) && (options_.line_search_halvings == 0 || done.row.after <= allowed)) break;
         if (done.row.halvings == options_.line_search_halvings) {
-            reason_ = !std::isfinite(done.row.after) ? NewtonReason::not_finite
-                      : within_rounding(u)           ? NewtonReason::converged_rounding
-                                                     : NewtonReason::line_search;
+            if (!std::isfinite(done.row.after)) {
+                reason_ = NewtonReason::not_finite;
+            } else if (within_rounding(u, level)) {
+                reason_ = NewtonReason::converged_rounding;
+            } else {
+                reason_ = NewtonReason::line_search;
+                add(u, done.row.length, du_, trial_);
+                residual_norm(trial_, level);
+            }
             done.row.length = 0.0;
             return;
         }
@@ -212,8 +226,11 @@ void Newton::follow(Vector& u, const TimeLevel& level, NewtonStep& done) {
     forcing_before_ = done.row.forcing;
     judge();
     const double half_promised = (1.0 - 0.5 * done.row.length * (1.0 - done.row.forcing)) * norm_before_;
-    if (reason_ == NewtonReason::max_iterations && norm_ > half_promised && within_rounding(u))
+    if (reason_ != NewtonReason::max_iterations || norm_ <= half_promised) return;
+    if (within_rounding(u, level))
         reason_ = NewtonReason::converged_rounding;
+    else
+        add(u, -done.row.length, du_, trial_);
 }
 
 const Vector& Newton::uncut_state(const Vector& u) {

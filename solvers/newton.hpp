@@ -15,8 +15,10 @@
 //
 // Where no s lowers ||f|| enough although ||du|| <= 1e-13 ||u||, f is at the level of rounding, and the solve has
 // ended: along so short a correction F is linear, and exact arithmetic would lower ||f|| to eta ||f||. Such is the f_0
-// of a run in time that has come to rest, which no factor rtol lowers. The last step allowed is judged so, too, if it
-// lowers ||f|| by less than half of what exact arithmetic would.
+// of a run in time that has come to rest, which no factor rtol lowers. Where A is ill-conditioned, du may be longer
+// then; so f is at that level, too, where ||F|| is at least doubled by moving each value of u by a few units in its
+// last place. The last step allowed is judged so, too, if it lowers ||f|| by less than half of what exact arithmetic
+// would.
 //
 // A linear problem, or a linearised one, takes one step without a line search, and ||F|| does not decide about it.
 //
@@ -124,8 +126,9 @@ private:
     SolveReport solve_linear(NewtonStep& done, const SolveLinear& solve);
     void follow(Vector& u, const TimeLevel& level, NewtonStep& done);
     void judge();
-    /// Whether the correction du is so short that what keeps ||F|| from falling along it is rounding.
-    bool within_rounding(const Vector& u) const;
+    /// Whether rounding is what keeps ||F|| from falling along the correction du of u. Overwrites the trial state, and
+    /// b of the system.
+    bool within_rounding(const Vector& u, const TimeLevel& level);
 
     const Problem& problem_;
     NewtonOptions options_;

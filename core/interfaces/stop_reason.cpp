@@ -77,8 +77,7 @@ const char* explain(NewtonReason reason) {
         case NewtonReason::converged_rtol: return "||F|| is at most newton.rtol times ||F|| of the first guess";
         case NewtonReason::converged_atol: return "||F|| is at most newton.atol";
         case NewtonReason::converged_rounding:
-            return "||F|| is at the level of rounding: Newton's correction is at most 1e-13 ||u|| and lowers ||F|| no "
-                   "more";
+            return "||F|| is at the level of rounding, and Newton's correction lowers it no more";
         case NewtonReason::step_taken: return "the one Newton step asked for is taken";
         case NewtonReason::max_iterations:
             return "the Newton steps allowed were not enough; raise newton.max_iterations, lower solver.rtol, take "

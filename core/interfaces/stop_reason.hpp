@@ -32,7 +32,7 @@ ExitCode exit_code(StopReason reason);
 enum class NewtonReason {
     converged_rtol,  ///< ||F|| <= rtol ||F_0||
     converged_atol,  ///< ||F|| <= atol
-    /// ||F|| is at the level of rounding: Newton's correction is at most 1e-13 ||u||, and no step along it lowers ||F||
+    /// ||F|| is at the level of rounding (solvers/newton.hpp), and no step along Newton's correction lowers it
     converged_rounding,
     step_taken,      ///< the single step of a linear or linearised problem was taken
     max_iterations,  ///< the Newton steps allowed are used up

@@ -279,6 +279,13 @@ class March(ProgramTest):
                 self.assertEqual(len(result["steps"]), 30)
                 self.assertIn("converged_rounding", [step["newton_reason"] for step in result["steps"]])
 
+    def test_a_flow_that_comes_to_rest_goes_on(self):
+        deck = self.write("a.ini", "[problem]\nname = navier_stokes\nregime = transient\n[grid]\ncells = 8 8 2\n"
+                                   "[time]\ntime_step = 0.5\nend_time = 41\n")
+        result = self.run_json(0, "run", deck)
+        self.assertEqual(len(result["steps"]), 82)
+        self.assertIn("converged_rounding", [step["newton_reason"] for step in result["steps"]])
+
     def test_info_counts_the_newton_steps_that_were_taken(self):
         deck = self.write("a.ini", DISTURBED.format(time="time_step = 2e-5\nsteps = 2") +
                           "[newton]\nrtol = 1e-16\natol = 1e-300\n[preconditioner]\nname = struct_ilu\n")

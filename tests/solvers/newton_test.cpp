@@ -133,6 +133,44 @@ TEST(Newton, WhatIsAtTheLevelOfRoundingHasConverged) {
     }
 }
 
+/// Diffusion a million times as strong as decay, in a closed box: rounding in the sum over the neighbours is worth a
+/// correction of all of u that is far longer than rounding.
+class StiffDiffusion : public SmallProblem {
+public:
+    StiffDiffusion() : SmallProblem({.nx = 5, .ny = 6, .nz = 7}, Regime::steady) {}
+    static double root(Int3 p) { return 2.0 + std::sin(1.0 + p.x + 2.0 * p.y - 3.0 * p.z); }
+
+protected:
+    double source(Int3 p, double u, const TimeLevel&) const override {
+        double given = root(p);
+        for (int e = 0; e < 7; ++e)
+            if (const Int3 q = p + shape_.stencil[e]; shape_.grid.contains(q)) given += strength * (root(p) - root(q));
+        return slope(p, u, {}) * u - given;
+    }
+    double slope(Int3 p, double, const TimeLevel&) const override {
+        int neighbours = -1;
+        for (int e = 0; e < 7; ++e) neighbours += shape_.grid.contains(p + shape_.stencil[e]) ? 1 : 0;
+        return 1.0 + strength * neighbours;
+    }
+    double coupling() const override { return -strength; }
+
+private:
+    static constexpr double strength = 1e6;
+};
+
+TEST(Newton, WhatIsAtTheLevelOfRoundingHasConvergedWhereCorrectionsAreLong) {
+    const StiffDiffusion stiff;
+    for (const int halvings : {5, 0}) {
+        NewtonRun run(stiff, {.rtol = 0.0, .atol = 1e-300, .linear_rtol = 1e-3, .line_search_halvings = halvings});
+        EXPECT_EQ(run.solve(), NewtonReason::converged_rounding) << halvings;
+        EXPECT_GT(norm2(run.newton.work()), 1e-12 * norm2(run.u)) << "the correction is short, " << halvings;
+        double off = 0.0;
+        for (Index row = 0; row < run.u.size(); ++row)
+            off = std::max(off, std::abs(run.u.data()[row] - StiffDiffusion::root(stiff.shape().grid.point(row))));
+        EXPECT_LE(off, 1e-6) << halvings;
+    }
+}
+
 /// ||F|| that does not fall along a correction of a millionth of u is not at the level of rounding: |u - 1| + 1e-6 has
 /// no root.
 TEST(Newton, AResidualThatDoesNotFallHasNotConverged) {
