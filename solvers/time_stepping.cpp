@@ -152,8 +152,7 @@ std::optional<double> TimeStepper::error_of_first(const Vector& u, Vector& work)
     axpy(-(1.0 + w), before_[0], work);
     axpy(w, before_[1], work);
     const bool euler = options_.scheme == TimeScheme::implicit_euler;
-    const double factor = euler ? 1.0 / (w * (1.0 + w)) : (1.0 + 2.0 * w) / (2.0 * w * w * (1.0 + w));
-    const double error = factor * norm2(work);
+    const double error = (euler ? 1.0 : (1.0 + 2.0 * w) / (1.0 + w)) / (2.0 * w * w) * norm2(work);
     return error == 0.0 ? 0.0 : error / norm2(u);
 }
 

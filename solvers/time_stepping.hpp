@@ -13,9 +13,9 @@
 //                          [0.2, 2]. Until q + 1 states on the curve are known, steps keep the first length and are not
 //                          judged; after the second, the error of the first, d_1^2 u'' / 2, is known from
 //                              D = u_2 - (1 + w) u_1 + w u_0,  w = d_2 / d_1
-//                          as D / (w (1 + w)) with implicit Euler and D (1 + 2w) / (2 w^2 (1 + w)) with BDF2, whose
-//                          second step follows from the error of the first. No step is shorter than smallest_step; a
-//                          step of that length that fails ends the run.
+//                          as D / (2 w^2) with implicit Euler, for which D = d_2^2 u'', and D (1 + 2w) / (2 w^2 (1 +
+//                          w)) with BDF2, whose second step follows from the error of the first. No step is shorter
+//                          than smallest_step; a step of that length that fails ends the run.
 //
 //   pseudo-transient       switched evolution relaxation: the problem's step times g, where g_0 = 1 and
 //                              g_n = clip(||F_0|| / ||F_n||, g_n-1, 2 g_n-1), at most cfl_max / cfl

@@ -329,7 +329,7 @@ void Simulation::conclude(StepRow& row) {
             return fail(row, EndReason::forbidden_state, describe(*bad, shape.grid));
         }
     const double norm = case_.time.pseudo() ? newton_->residual_norm(u_, stepper_->at_rest(u_)) : 0.0;
-    if (row.attempt == 1) warn_of_first_step();
+    warn_of_first_step();
     if (stepper_->judge(u_, norm, newton_->work(), row)) return add_diagnostics();
     failure_code_ = ExitCode::diverged;
     failure_ = fmt::format("step {}, {:g} long: the estimated error of {:.3g} is above time.tolerance", row.step,

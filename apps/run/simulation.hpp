@@ -46,7 +46,7 @@ private:
     March march_at(const StepRow& row) const;
     /// Accepts the attempt or rejects it.
     void conclude(StepRow& row);
-    /// Says so if the first error-controlled step, which nothing judges, was too long.
+    /// Says so, once, if the first error-controlled step, which nothing judges, was too long.
     void warn_of_first_step();
     /// Says so if the run has ended before the error of a step could be estimated.
     void warn_of_unjudged_steps();
@@ -87,8 +87,9 @@ private:
     Vector u_;
     StopReason linear_reason_ = StopReason::converged_rtol;  ///< of the latest linear solve
     SolveReport linear_report_;
-    std::string failure_;  ///< message of the latest attempt that failed
-    Index repeated_ = 0;   ///< attempts that failed and were repeated with a shorter step
+    std::string failure_;            ///< message of the latest attempt that failed
+    Index repeated_ = 0;             ///< attempts that failed and were repeated with a shorter step
+    bool first_step_known_ = false;  ///< whether an attempt at the second step has told the error of the first
     ExitCode failure_code_ = ExitCode::diverged;
 };
 

@@ -10,7 +10,9 @@
 namespace hyperplane {
 
 void Simulation::warn_of_first_step() {
+    if (first_step_known_) return;
     const auto error = stepper_->error_of_first(u_, newton_->work());
+    first_step_known_ = error.has_value();
     if (!error || *error <= case_.time.tolerance || !is_first_rank(case_.context)) return;
     solves_.end_line();
     logging::warn(

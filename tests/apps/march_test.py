@@ -116,6 +116,16 @@ class March(ProgramTest):
                     said = self.expect(0, "run", deck, "--set", "time.scheme=" + scheme).stderr
                     self.assertEqual("step 1" in said and "above time.tolerance" in said, warned, said)
 
+    def test_it_is_warned_of_whatever_becomes_of_the_second_step(self):
+        moving = TRANSPORT.format(cells=8, steps=3).replace("cfl = 5\nsteps = 3", "time_step = 0.01\ntolerance = 1e-3\nend_time = 0.0105")
+        said = self.expect(0, "run", self.write("a.ini", moving)).stderr  # it is a twentieth as long
+        self.assertIn("step 1, 0.01 long, has an estimated error of 0.00249, above time.tolerance", said)
+        deck = self.write("b.ini", "[problem]\nname = euler\n[grid]\ncells = 24 1 1\n[time]\ntime_step = 0.1\nsteps = 4\ntolerance = 1e-3\n"
+                                   "[solver]\nname = gmres\nrtol = 1e-4\n[newton]\nmax_iterations = 3\n")
+        said = self.expect(0, "run", deck).stderr
+        self.assertIn("step 2: max_iterations", said)  # its first attempt
+        self.assertEqual(said.count("step 1, 0.1 long, has an estimated error of"), 1)
+
     def test_a_run_without_an_estimated_error_is_warned_of(self):
         deck = self.write("a.ini", TRANSPORT.format(cells=8, steps=3).replace("cfl = 5", "time_step = 1e-4"))
         for scheme, steps, warned in (("implicit_euler", 1, True), ("implicit_euler", 2, False), ("bdf2", 3, True),
