@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/with_place.hpp"
 
@@ -22,8 +23,12 @@ struct CoefficientSum {
         low += (before - (sum - added)) + (value - added);
         magnitude += std::abs(value);
     }
-    /// Whether it is zero to the rounding of its terms, however many they are.
-    bool is_zero() const { return std::abs(sum + low) <= 1e-13 * magnitude; }
+    double value() const { return sum + low; }
+    /// Whether it is zero to the rounding of its terms, however many they are; the sum of their magnitudes may
+    /// overflow.
+    bool is_zero() const {
+        return std::abs(value()) <= 1e-13 * std::min(magnitude, std::numeric_limits<double>::max());
+    }
 };
 
 CoefficientSum sum_of_row(const CsrMatrix& csr, Index row) {
@@ -168,17 +173,29 @@ void check_solvable(const CsrMatrix& csr, int dof, const std::vector<double>& rh
                     bool from_file) {
     if (rhs.empty()) return;
     for (int unknown = 0; unknown < dof; ++unknown) {
-        CoefficientSum of_rhs;
         const Index points = csr.rows / dof;
-        for (Index row = unknown; row < csr.rows; row += dof) of_rhs.add(rhs[row]);
-        const double sum = of_rhs.sum + of_rhs.low;
-        // What is left of a mean that was removed and then rounded to a few digits may remain.
-        if (!(std::abs(sum) > 1e-6 * of_rhs.magnitude) || !columns_add_up_to_zero(csr, dof, unknown)) continue;
+        double largest = 0.0, squares = 0.0;
+        for (Index row = unknown; row < csr.rows; row += dof) largest = std::max(largest, std::abs(rhs[row]));
+        if (largest == 0.0) continue;
+        const int exponent = std::ilogb(largest);
+        CoefficientSum scaled;  // by a power of two, so that neither it nor the squares overflow
+        for (Index row = unknown; row < csr.rows; row += dof) {
+            const double value = std::scalbn(rhs[row], -exponent);
+            scaled.add(value);
+            squares += value * value;
+        }
+        // No residual is smaller, over ||b||, than that of the sum divided among all rows. What is left of a mean that
+        // was removed and then rounded to a few digits may remain.
+        if (!(std::abs(scaled.value()) > 1e-6 * std::sqrt(double(points) * squares)) ||
+            !columns_add_up_to_zero(csr, dof, unknown))
+            continue;
+        const double sum = std::scalbn(scaled.value(), exponent);
+        const double mean = std::scalbn(scaled.value() / double(points), exponent);
         throw UsageError(fmt::format(
             "{}: the system has no solution: the rows of the matrix{} add up to zero, as they do where no value is "
             "prescribed, but the right-hand side adds up to {:g}. {}",
             key, dof == 1 ? "" : fmt::format(" for unknown {} of each point", unknown), sum,
-            from_file ? fmt::format("Subtract its mean, {:g}, from each of its values", sum / double(points))
+            from_file ? fmt::format("Subtract its mean, {:g}, from each of its values", mean)
                       : "Give a file of values that add up to zero"));
     }
 }

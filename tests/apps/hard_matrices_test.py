@@ -47,6 +47,30 @@ class Sums(MatrixTest):
         self.write("b.mtx", array([1e160] * 40))
         self.expect(2, "check", self.deck(RING), "--backend", "cpu", says=NO_SOLUTION)
 
+    def test_a_sum_that_solvers_do_not_see(self):
+        """What is left of a few sources, rounded to five digits, is 1e-7 of ||b|| where it is divided among all rows."""
+        n = 100
+        torus = [(n * i + j + 1, n * (k % n) + m % n + 1, 4 if (i, j) == (k, m) else -1) for i in range(n) for j in range(n)
+                 for k, m in ((i, j), (i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1))]
+        self.write("a.mtx", coordinate(n * n, torus))
+        sources = [0.0] * (n * n)
+        sources[0], sources[4321], sources[7777] = 0.33333, 0.33333, -0.66667
+        self.write("b.mtx", array(sources))
+        deck = self.write("a.ini", SYSTEM.replace("1e-11", "1e-6"))
+        self.expect(0, "run", deck, "--backend", "cpu", says=COLUMNS)
+        self.write("b.mtx", array([0.34, *sources[1:]]))
+        self.expect(2, "run", deck, "--fresh", "--backend", "cpu", says=NO_SOLUTION)
+
+    def test_sums_that_overflow_are_no_zeros(self):
+        self.write("a.mtx", coordinate(2, [(1, 1, 1.7e308), (1, 2, -1e308), (2, 1, -1e308), (2, 2, 1.7e308)]))
+        deck = self.write("a.ini", SYSTEM.replace("b.mtx", "ones"))
+        self.assertNotIn("singular", self.expect(0, "run", deck, "--set", "problem.block=1", "--backend", "cpu").stderr)
+        self.write("a.mtx", coordinate(2, [(1, 1, 1.7e308), (1, 2, -1.7e308), (2, 1, -1.7e308), (2, 2, 1.7e308)]))
+        self.write("b.mtx", array([1.7e308, 1.7e308]))
+        for b in ("ones", "b.mtx"):
+            deck = self.write("a.ini", SYSTEM.replace("b.mtx", b))
+            self.expect(2, "run", deck, "--set", "problem.block=1", "--fresh", "--backend", "cpu", says=NO_SOLUTION)
+
     def test_each_unknown_of_a_block(self):
         """b adds up to zero in all, but not for each unknown of the blocks."""
         self.write("b.mtx", array([1.0, -1.0] * 40))
