@@ -71,20 +71,22 @@ def arrays_of(A):
         A.sum_duplicates()
     if A.indices.dtype != np.int32 and A.shape[0] // rows >= 2**31:
         raise refusal(f"A has {A.shape[0]} rows; columns of 32 bits can count at most {2**31 - 1}")
-    indices, data = A.indices, A.data
-    if len(indices) == len(data):  # there may be room for more entries behind the last one, which A.prune() removes
-        indices, data = indices[: A.indptr[-1]], data[: A.indptr[-1]]
-    return (np.ascontiguousarray(A.indptr), np.ascontiguousarray(indices, np.int32),
-            np.ascontiguousarray(data, np.float64), rows)
+    return (np.ascontiguousarray(A.indptr), np.ascontiguousarray(A.indices, np.int32),
+            np.ascontiguousarray(A.data, np.float64), rows)
 
 
 def with_integers(A):
-    """A compressed matrix, or one that shares its values, whose indices SciPy's loops can read without leaving arrays."""
+    """A compressed matrix, or one that shares its values, whose indices SciPy's loops can read without leaving arrays, and
+    without the room that there may be behind its last entry, which A.prune() removes."""
     check_integers("A.indptr", A.indptr.dtype)
     check_integers("A.indices", A.indices.dtype)
     if not _are_pointers(A.indptr, len(A.indices)):
         raise refusal(f"A.indptr must begin with 0, never fall, and end with at most {len(A.indices)}, the length of "
                       "A.indices")
+    entries = int(A.indptr[-1])
+    if entries < len(A.indices) == len(A.data):
+        A = copy.copy(A)
+        A.indices, A.data = A.indices[:entries], A.data[:entries]
     if A.indices.dtype != np.int32 or A.format == "csc":  # those of the others are checked by the library
         check_range(A.indices, A.shape[0] // (A.blocksize[1] if A.format == "bsr" else 1))
     if A.indices.dtype == A.indptr.dtype and A.indices.dtype in (np.int32, np.int64):

@@ -100,6 +100,12 @@ class Matrices(Inputs):
             extra = np.full((5, *a.data.shape[1:]), np.nan)
             roomy = with_arrays(a, data=np.concatenate([a.data, extra]), indices=np.append(a.indices, [0] * 5).astype(np.int32))
             np.testing.assert_array_equal(hyperplane.solve(roomy, b).x, hyperplane.solve(a, b).x)
+        for form in ("csr", "csc"):
+            for kind in (np.int32, np.int64):
+                a = line().asformat(form)
+                roomy = with_arrays(a, data=np.append(a.data, [np.nan] * 5), indptr=a.indptr.astype(kind),
+                                    indices=np.append(a.indices, [-7, 0, 12, 99, 1]).astype(kind))
+                np.testing.assert_array_equal(hyperplane.solve(roomy, b).x, hyperplane.solve(line(), b).x)
         short = with_arrays(line(), data=np.ones(5))
         self.assertIn("SparseMatrix::values has 5 elements", self.refusal(hyperplane.solve, short, b))
 
