@@ -179,8 +179,8 @@ void FgBiluCuda::factor(const FgBiluFactors& factors, double alpha, PivotRecord&
     arguments.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
     const bool on_ranks = system_.halo > 0;
     if (on_ranks) planes_of(factors).receive_from_below();
-    launch_levels({factor_, shape.factor_points, shape.factor_lanes, shape.factor_shared}, true, reads_matrix(),
-                  arguments);
+    launch_levels({factor_, shape.factor_points, shape.factor_lanes, shape.factor_shared}, true,
+                  reads_matrix() || system_.shares, arguments);
     if (on_ranks) planes_of(factors).send_above();
     if (unit_triangles_) {
         const unsigned points = unsigned(shape.unit_points), slots = unsigned(arguments.slots);

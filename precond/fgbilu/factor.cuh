@@ -2,7 +2,9 @@
 // FGBILU's factorisation of one hyperplane (Algorithm 9), with a thread for each element (u, v) of a point's block.
 //
 // For each lower entry l the paper's s_1 and the d of the neighbour are copied to shared memory and multiplied there.
-// In the inversion each thread keeps one element; two buffers are used in turn, so that a row needs one barrier.
+// Where E and F are A's they do not depend on other hyperplanes, so they are loaded before the wait for the hyperplane
+// before (OVERLAPPED), and the entries are eliminated together. In the inversion each thread keeps one element; two
+// buffers are used in turn, so that a row needs one barrier.
 //
 // Definitions, beside precond/fgbilu/blocks.cuh's: PAIR_BEGIN {LOWER + 1 numbers}, PAIR_U, PAIR_E (the eliminations of
 // each l), and the points of a thread block, FACTOR_POINTS and UNIT_POINTS.
@@ -17,6 +19,8 @@ __constant__ const int pair_e[] = PAIR_E;
 
 constexpr int factor_threads = block * FACTOR_POINTS;
 constexpr bool early = SHARES && LOWER <= 4;  // all coefficients of a point fit in registers
+// If also all blocks of a point fit in shared memory, its lower entries are eliminated together, with two barriers.
+constexpr bool together = early && 4 * LOWER * factor_threads * 8 <= 40 * 1024;
 // Number of resident thread blocks: half a multiprocessor's threads if many loads are kept in registers, otherwise one,
 // since for more ptxas would spill registers.
 constexpr int factor_blocks = early && factor_threads <= 512 ? (__CUDA_ARCH__ >= 900 ? 1024 : 768) / factor_threads : 1;
@@ -86,17 +90,10 @@ __device__ __forceinline__ double invert(const Arguments& a, const Point& p, int
     return failed ? 0.0 : x;
 }
 
-extern "C" __global__ void __launch_bounds__(factor_threads, factor_blocks)
-    fgbilu_factor(const __grid_constant__ Arguments a) {
-    __shared__ Blocks left, right, product, next;
-    const Share<FACTOR_POINTS, block> share;
-    const int point = share.point, u = share.thread / DOF, v = share.thread % DOF;
-    const int column = blockIdx.x * FACTOR_POINTS + point;
-    const Point p(a, column);
-    if (__syncthreads_count(p.exists) == 0) return;
-    double* const mine = inverse_at(a, p.slot, u, v);
-    double x = p.exists ? *mine : u == v ? 1.0 : 0.0;
-    const double own = p.exists ? a.diagonal[share.thread * a.a_stride + p.slot] : x;
+/// Subtracts E_l D^-1(p+l) F_u(p+l) from X_e for one l after the other; x is the thread's element of X_0.
+__device__ __forceinline__ void eliminate_in_turn(const Arguments& a, const Point& p, int point, int u, int v,
+                                                  Blocks& left, Blocks& right, double& x) {
+    __shared__ Blocks product, next;
     // The elements of E_l and of D^-1 at p + l that this thread has loaded.
     double e[early ? lowers : 1], d[early ? lowers : 1];
     const auto fetch = [&](int l, int to) {
@@ -128,7 +125,56 @@ extern "C" __global__ void __launch_bounds__(factor_threads, factor_blocks)
                 *coefficient(a, e, p.slot, end, u, v) -= change;
         }
     }
-    x = invert(a, p, column, point, u, v, x, own, left, right);
+}
+
+/// Subtracts E_l D^-1(p+l) F_u(p+l) from x for all l, where E and F are A's: of these the thread loads its elements
+/// before it waits for the hyperplane before.
+__device__ __forceinline__ void eliminate_together(const Arguments& a, const Point& p, int point, int u, int v,
+                                                   Blocks* left, Blocks* right, double& x) {
+    __shared__ Blocks product[lowers], next[lowers];
+    int there[lowers];
+    double e[lowers], d[lowers], f[lowers];
+#pragma unroll
+    for (int l = 0; l < LOWER; ++l) {
+        there[l] = p.known_neighbour(a, l);
+        e[l] = there[l] < 0 ? 0.0 : *coefficient(a, l, p.slot, there[l], u, v);
+        f[l] = there[l] < 0 ? 0.0 : *coefficient(a, 2 * LOWER - l, there[l], p.slot, u, v);
+    }
+    wait_for_level();
+#pragma unroll
+    for (int l = 0; l < LOWER; ++l) d[l] = there[l] < 0 ? 0.0 : __ldcg(inverse_at(a, there[l], u, v));
+#pragma unroll
+    for (int l = 0; l < LOWER; ++l)
+        left[l].at(u, v, point) = e[l], right[l].at(u, v, point) = d[l], next[l].at(u, v, point) = f[l];
+    __syncthreads();
+#pragma unroll
+    for (int l = 0; l < LOWER; ++l) product[l].at(u, v, point) = Blocks::product(left[l], right[l], u, v, point);
+    __syncthreads();
+#pragma unroll
+    for (int l = 0; l < LOWER; ++l) x -= Blocks::product(product[l], next[l], u, v, point);
+}
+
+extern "C" __global__ void __launch_bounds__(factor_threads, factor_blocks)
+    fgbilu_factor(const __grid_constant__ Arguments a) {
+    constexpr int sets = together ? lowers : 1;
+    __shared__ Blocks lefts[sets], rights[sets];
+    const Share<FACTOR_POINTS, block> share;
+    const int point = share.point, u = share.thread / DOF, v = share.thread % DOF;
+    const int column = blockIdx.x * FACTOR_POINTS + point;
+    const Point p(a, column);
+    let_next_level_begin();
+    // A kernel that has no points waits, too: the next one begins when all before it have ended.
+    const bool none = __syncthreads_count(p.exists) == 0;
+    if (!together || none) wait_for_level();
+    if (none) return;
+    double* const mine = inverse_at(a, p.slot, u, v);
+    double x = p.exists ? *mine : u == v ? 1.0 : 0.0;
+    const double own = p.exists ? a.diagonal[share.thread * a.a_stride + p.slot] : x;
+    if constexpr (together)
+        eliminate_together(a, p, point, u, v, lefts, rights, x);
+    else
+        eliminate_in_turn(a, p, point, u, v, lefts[0], rights[0], x);
+    x = invert(a, p, column, point, u, v, x, own, lefts[0], rights[0]);
     if (p.exists) *mine = x;
 }
 
