@@ -305,10 +305,8 @@ std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const ParIlutOptions& o
                 const bool on_ranks = a.pattern()->slab() != nullptr;
                 const BlockPattern& all = on_ranks ? *a.pattern()->whole() : *a.pattern();
                 const par_ilut::FillLimits limits = limits_of(all, options);
-                const double rows = double(all.rows());
                 rtc::Programs programs =
-                    options.jacobi ? SweptFactors::programs(double(limits.lower) / rows, double(limits.upper) / rows,
-                                                            all.is_uneven(), a.dof(), *options.jacobi)
+                    options.jacobi ? SweptFactors::programs(all, limits.lower, limits.upper, a.dof(), *options.jacobi)
                     : on_ranks     ? SlicedSolve::programs_of_ranks(a.dof())
                                    : SlicedSolve::programs(a.dof(), options.way);
                 if (on_ranks) return programs;

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <string>
 #include <tuple>
 
+#include "core/matrix/bsr_product_cuda.hpp"
 #include "precond/registry.hpp"
 #include "precond/registry_row.hpp"
 #include "precond/struct_ilu/factor_cuda.hpp"
@@ -112,6 +115,62 @@ TEST(KernelLists, FgbiluFactorsInEveryStorage) {
         EXPECT_EQ(of_text(all, "precond/fgbilu/factor.cuh"), 1) << to_string(storage);
         EXPECT_EQ(of_text(all, "precond/fgbilu/solve.cuh"), 1) << to_string(storage);
     }
+}
+
+/// A general matrix whose row i has the columns i - below(i), ..., i + above(i), as far as there are such.
+struct RowLengths {
+    std::string name;
+    std::function<int(int)> below, above;
+};
+
+/// Its rows, or with `all` = false those of one of its triangles without the diagonal.
+std::shared_ptr<const BlockPattern> pattern_of(const RowLengths& rows, bool all, bool lower = false) {
+    constexpr int count = 2000;
+    std::vector<Index> row_begin{0};
+    std::vector<int> column;
+    for (int i = 0; i < count; ++i) {
+        const int first = all || lower ? std::max(i - rows.below(i), 0) : i + 1,
+                  end = all || !lower ? std::min(i + rows.above(i) + 1, count) : i;
+        for (int j = first; j < end; ++j) column.push_back(j);
+        row_begin.push_back(Index(column.size()));
+    }
+    return std::make_shared<const BlockPattern>(Context::cpu(1), row_begin, column, "pattern");
+}
+
+/// A triangle may have uneven rows where A has none, and the other way round.
+TEST(KernelLists, SweepsAskForTheProductsOfTheirTriangles) {
+    const auto by = [](int every, int many, int few) {
+        return [=](int row) { return row % every == every / 2 ? many : few; };
+    };
+    for (const RowLengths& rows :
+         {RowLengths{"none uneven", by(40, 4, 4), by(40, 4, 4)}, RowLengths{"all", by(40, 100, 2), by(40, 100, 2)},
+          RowLengths{"triangles alone", by(40, 100, 7), by(40, 100, 7)},
+          RowLengths{"A alone", by(10, 25, 3), by(10, 25, 3)}, RowLengths{"lower", by(40, 150, 3), by(40, 3, 3)},
+          RowLengths{"upper", by(40, 3, 3), by(40, 150, 3)}})
+        for (const int dof : {1, 2})
+            for (const char* const name : {"jacobi_sweeps", "par_ilut"}) {
+                SCOPED_TRACE(rows.name + " " + name + " " + std::to_string(dof));
+                std::set<rtc::Definitions> wanted, listed;
+                const auto want = [&](const BsrProductCuda::RowThreads& threads) {
+                    for (const rtc::Program& one : BsrProductCuda::programs(threads, dof))
+                        wanted.insert(one.definitions);
+                };
+                for (const bool lower : {false, true})
+                    want(BsrProductCuda::row_threads(*pattern_of(rows, false, lower), dof));
+                want(BsrProductCuda::row_threads(1.0, false, dof));  // D^-1
+                const PreconditionerRow& row = find_preconditioner(name);
+                Parameters parameters(row.parameters);
+                parameters.add(common_preconditioner_parameters());
+                if (name == std::string("par_ilut")) {
+                    parameters.set("preconditioner", "triangular_solve", "jacobi");
+                    parameters.set("preconditioner", "rounds", "0");
+                }
+                const PreconditionerSetting setting{Context::cpu(1), {pattern_of(rows, true), dof, false}};
+                for (const KernelSet& set : row.kernels(parameters, setting))
+                    for (const rtc::Program& one : set.programs())
+                        if (one.source.main == "core/matrix/bsr_product.cuh") listed.insert(one.definitions);
+                EXPECT_EQ(listed, wanted);
+            }
 }
 
 /// ILU(0) of an unsymmetric system on n^3 points.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/general/sweeps/swept.hpp"
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/ranks/cuts.hpp"
@@ -58,6 +60,28 @@ std::shared_ptr<const BlockPattern> triangle_of(const FilledPattern& filled, boo
             .rows = slab->all_rows, .blocks = over_ranks(column.size()), .in_long_rows = over_ranks(in_long_rows)};
     }
     return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), nullptr, std::move(own));
+}
+
+/// The blocks of a triangle, and those of its long rows.
+struct TriangleCounts {
+    Index blocks = 0, in_long_rows = 0;
+
+    void add_row(Index length) {
+        blocks += length;
+        if (BlockPattern::is_long_row(length)) in_long_rows += length;
+    }
+};
+
+/// Those below and above the diagonal.
+[[maybe_unused]] std::pair<TriangleCounts, TriangleCounts> triangles_of(const BlockPattern& p) {
+    std::pair<TriangleCounts, TriangleCounts> counts;
+    for (Index row = 0; row < p.rows(); ++row) {
+        const int *const begin = p.column() + p.row_begin()[row], *const end = p.column() + p.row_begin()[row + 1];
+        const auto [diagonal, above] = std::equal_range(begin, end, int(row));
+        counts.first.add_row(diagonal - begin);
+        counts.second.add_row(end - above);
+    }
+    return counts;
 }
 
 /// out = x y for dof x dof blocks.
@@ -258,40 +282,32 @@ Index SweptFactors::bytes_per_apply(Index rows, Index lower, Index upper, int do
 }
 
 rtc::Programs SweptFactors::programs(const FilledPattern& filled, int dof, const SweepOptions& options) {
-    const Index rows = filled.pattern->rows(), upper = filled.pattern->blocks() - rows - filled.lower;
-    if (rows == 0) return {};
-    Index long_below = 0, long_above = 0;
-    for (Index row = 0; row < rows; ++row) {
-        const Index below = filled.diagonal[row] - filled.pattern->row_begin()[row],
-                    above = filled.pattern->row_begin()[row + 1] - filled.diagonal[row] - 1;
-        if (BlockPattern::is_long_row(below)) long_below += below;
-        if (BlockPattern::is_long_row(above)) long_above += above;
-    }
-    const double below = double(filled.lower) / double(rows), above = double(upper) / double(rows);
-    const bool uneven =
-        BlockPattern::is_uneven(below, long_below, filled.lower) || BlockPattern::is_uneven(above, long_above, upper);
-    return programs(below, above, uneven, dof, options);
+    const BlockPattern& p = *filled.pattern;
+    return programs(p, filled.lower, p.blocks() - p.rows() - filled.lower, dof, options);
 }
 
-rtc::Programs SweptFactors::programs([[maybe_unused]] double lower, [[maybe_unused]] double upper,
-                                     [[maybe_unused]] bool uneven, [[maybe_unused]] int dof,
+rtc::Programs SweptFactors::programs([[maybe_unused]] const BlockPattern& a, [[maybe_unused]] Index lower,
+                                     [[maybe_unused]] Index upper, [[maybe_unused]] int dof,
                                      [[maybe_unused]] const SweepOptions& options) {
     rtc::Programs all;
     if constexpr (cuda_built) {
+        if (a.rows() == 0) return all;
         const auto add = [&](rtc::Programs programs, const std::string& which) {
             for (rtc::Program& program : programs) {
                 program.title = which + " " + program.title;
                 all.push_back(std::move(program));
             }
         };
-        for (const auto& [mean, which] :
-             {std::pair(lower, "lower"), std::pair(upper, "upper"), std::pair(1.0, "inverse")})
-            add(BsrProductCuda::programs(mean, dof), which);
-        if (uneven) add(BsrProductCuda::programs(BsrProductCuda::row_threads(lower, true, dof), dof), "uneven");
-        if (options.mode == SweepMode::block_async) {
-            add(AsyncSweepCuda::programs(lower, dof), "lower");
-            add(AsyncSweepCuda::programs(upper, dof), "upper");
-        }
+        const auto add_triangle = [&](const TriangleCounts& of_a, Index blocks, const std::string& which) {
+            const double mean = double(blocks) / double(a.rows());
+            const bool uneven = BlockPattern::is_uneven(mean, of_a.in_long_rows, of_a.blocks);
+            add(BsrProductCuda::programs(BsrProductCuda::row_threads(mean, uneven, dof), dof), which);
+            if (options.mode == SweepMode::block_async) add(AsyncSweepCuda::programs(mean, dof), which);
+        };
+        const auto [below, above] = triangles_of(a);
+        add_triangle(below, lower, "lower");
+        add_triangle(above, upper, "upper");
+        add(BsrProductCuda::programs(1.0, dof), "inverse");
     }
     return all;
 }

@@ -49,9 +49,10 @@ public:
 
     /// What NVRTC compiles for the sweeps on a GPU.
     static rtc::Programs programs(const FilledPattern& filled, int dof, const SweepOptions& options);
-    /// What it compiles for triangles with so many blocks a row on average; with `uneven`, also if rows of one are
-    /// uneven.
-    static rtc::Programs programs(double lower, double upper, bool uneven, int dof, const SweepOptions& options);
+    /// What it compiles for triangles with so many blocks, whose rows are as uneven as those of `a`, which may lack
+    /// diagonal blocks.
+    static rtc::Programs programs(const BlockPattern& a, Index lower, Index upper, int dof,
+                                  const SweepOptions& options);
 
 private:
     void sweep_both(const Vector& r, Vector& z) const;
