@@ -30,6 +30,7 @@ std::vector<BsrCase> bsr_cases() {
     for (int dof : {1, 3, 32}) list.push_back({"dense", 1, dof});
     list.push_back({"dense_row", 3000, 1});  // rows that a GPU cuts into pieces
     list.push_back({"arrow", 1500, 3});
+    for (const char* name : {"uneven", "uneven_far"}) list.push_back({name, 1237, 1});  // whose long ones have a warp
     return list;
 }
 

@@ -44,15 +44,27 @@ std::vector<ProductCase> product_cases() {
     for (const int dof : {3, 5, 7}) list.push_back({"band", 2003, dof});  // first blocks at each place in a line
     for (const int rows : {1, 31, 33, 129}) list.push_back({"band", rows, 1});
     list.push_back({"band", 400007, 1});  // more rows than threads are resident
-    // Uneven rows, nearby and not: a warp has those of 33 to 512, alone where shared memory does not hold one.
+    // Uneven rows, nearby and not: a warp has those of 33 to 512.
     for (const char* name : {"uneven", "uneven_far"})
         for (const int rows : {1237, 70001}) list.push_back({name, rows, 1});
-    list.push_back({"uneven", 1237, 2});  // blocks, whose rows have their lanes as ever
+    list.push_back({"few_long", 5003, 1});  // also such as shared memory does not hold
+    list.push_back({"uneven", 1237, 2});    // blocks, whose rows have their lanes as ever
     return list;
 }
 
-/// Patterns by name, and "band": a few entries a row near the diagonal, some hundred in every 20000th row.
+/// Rows of one entry, and nine of 512, 472, ..., 192.
+reference::Pattern few_long_rows(int rows) {
+    reference::Pattern pattern(static_cast<std::size_t>(rows));
+    for (int row = 0; row < rows; ++row) pattern[std::size_t(row)].insert(row);
+    for (int at = 0; at < 9; ++at)
+        for (int column = 0; column < 512 - 40 * at; ++column)
+            pattern[std::size_t(550 * at + 300)].insert(550 * at + column);
+    return pattern;
+}
+
+/// Patterns by name; "few_long"; and "band": a few entries a row near the diagonal, some hundred in every 20000th row.
 reference::Pattern pattern_of(const ProductCase& c) {
+    if (c.pattern == "few_long") return few_long_rows(c.rows);
     if (c.pattern != "band") return reference::pattern_named(c.pattern, c.rows, 6, 11);
     reference::Pattern pattern(std::size_t(c.rows));
     for (int row = 0; row < c.rows; ++row)
@@ -142,6 +154,23 @@ TEST(BsrProduct, DividesUnevenRowsByTheirLengths) {
     EXPECT_EQ(threads(1000, 4, 3, 513, 1), std::pair(4, false)) << "which are cut into pieces";
     EXPECT_EQ(threads(900, 14, 100, 34, 1), std::pair(16, false)) << "a mean of 16";
     EXPECT_EQ(threads(901, 14, 99, 34, 1), std::pair(4, true));
+}
+
+/// What the cases are named after; of few long rows the shared memory of bsr_staged has room for 1.4 times the blocks
+/// of the thread block's rows, and 8, so that five of them or more do not fit.
+TEST(BsrProduct, CasesOfUnevenRowsHaveThem) {
+    int uneven = 0;
+    for (const ProductCase& c : product_cases()) {
+        if (c.dof > 1 || (c.pattern != "few_long" && c.pattern.find("uneven") == std::string::npos)) continue;
+        const auto host = reference::to_bsr_matrix(Context::cpu(1), reference::random_blocks(pattern_of(c), 1, 5));
+        EXPECT_TRUE(BsrProductCuda::row_threads(*host.pattern(), 1).uneven) << c.pattern << " " << c.rows;
+        EXPECT_EQ(BsrProductCuda::reads_nearby(*host.pattern()), c.pattern != "uneven_far" || c.rows < 5000);
+        if (c.pattern == "few_long") {
+            EXPECT_LT(1.4 * host.pattern()->mean() * staged_rows(4, 1) + 8.0, 512 - 4 * 40);
+        }
+        ++uneven;
+    }
+    EXPECT_EQ(uneven, 5);
 }
 
 class BsrProductOrderOnDevice : public testing_support::DeviceTest, public testing::WithParamInterface<ProductCase> {};
