@@ -180,12 +180,14 @@ void check_room_on_disk(const Case& a_case, Index written) {
             fmt::format("output.fields_every: {} files of {} are {}, and the disk of {} has {} left; raise "
                         "the key, or set output.file to a name on another disk",
                         missing, in_mib(needs.bytes_each), in_mib(series), a_case.record_path(), in_mib(room)));
-    if (at_end > room - series)
-        throw FileError(
-            fmt::format("{}: record, state and final fields take at least {}{}, and that disk has {} left; set "
-                        "output.file to a name on another disk, or do without output.fields or output.state",
-                        a_case.record_path(), in_mib(at_end),
-                        has_series ? fmt::format(", and the series of fields {}", in_mib(series)) : "", in_mib(room)));
+    if (at_end <= room - series) return;
+    const bool nearly = in_mib(at_end + series) == in_mib(room);
+    const auto size = [&](Index bytes) { return nearly ? fmt::format("{} bytes", bytes) : in_mib(bytes); };
+    throw FileError(
+        fmt::format("{}: record, state and final fields take at least {}{}, and that disk has {} left; set "
+                    "output.file to a name on another disk, or do without output.fields or output.state",
+                    a_case.record_path(), size(at_end),
+                    has_series ? fmt::format(", and the series of fields {}", size(series)) : "", size(room)));
 }
 
 void write_fields(const Case& a_case, const Vector& u, double time, const std::string& path) {

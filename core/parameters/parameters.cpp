@@ -29,9 +29,9 @@ std::vector<std::string> split_list(const std::string& text) {
     return parts;
 }
 
-/// Whether two commas have no value between them.
+/// Whether a comma has no value before it.
 bool has_gap(const std::string& text) {
-    bool comma = false;
+    bool comma = true;
     for (const char c : text) {
         if (c == ',' && comma) return true;
         if (c != ' ' && c != '\t') comma = c == ',';
@@ -230,7 +230,7 @@ std::optional<std::string> check_value(const ParameterSpec& spec, const std::str
             const auto parts = split_list(text);
             if (parts.empty() || (spec.count > 0 && int(parts.size()) != spec.count))
                 return fmt::format("expected {}, got {} values", describe_domain(spec), parts.size());
-            if (has_gap(text)) return fmt::format("a value is missing between two commas, got '{}'", text);
+            if (has_gap(text)) return fmt::format("a value is missing before a comma, got '{}'", text);
             for (const std::string& part : parts)
                 if (auto error = check_number(spec, spec.type == ParameterType::integers, part)) return error;
             return std::nullopt;

@@ -137,8 +137,8 @@ TEST(CheckValue, Lists) {
     for (const char* bad : {"", "64 64", "64 64 64 64", "64 0 64", "64 1.5 64", "64 -1 64", "a b c"})
         EXPECT_FALSE(accepts(cells, bad)) << bad;
     const ParameterSpec any = spec(ParameterType::reals);
-    for (const char* gap : {"1,,2", "1, ,2", ",,1", "1,2,,"})
-        EXPECT_EQ(check_value(any, gap), std::string("a value is missing between two commas, got '") + gap + "'");
+    for (const char* gap : {"1,,2", "1, ,2", ",,1", "1,2,,", ",1,2", " , 1"})
+        EXPECT_EQ(check_value(any, gap), std::string("a value is missing before a comma, got '") + gap + "'");
     for (const char* none : {"1,2", "1 , 2", "1,2,", "1  2"}) EXPECT_EQ(check_value(any, none), std::nullopt) << none;
     EXPECT_TRUE(accepts(any, "1.5"));
     EXPECT_TRUE(accepts(any, "1.5 2.5e-3 -7"));
