@@ -56,9 +56,11 @@ std::vector<ProductCase> product_cases() {
 reference::Pattern few_long_rows(int rows) {
     reference::Pattern pattern(static_cast<std::size_t>(rows));
     for (int row = 0; row < rows; ++row) pattern[std::size_t(row)].insert(row);
-    for (int at = 0; at < 9; ++at)
-        for (int column = 0; column < 512 - 40 * at; ++column)
-            pattern[std::size_t(550 * at + 300)].insert(550 * at + column);
+    for (int at = 0; at < 9; ++at) {
+        const int first = 550 * at;
+        auto& row = pattern[static_cast<std::size_t>(first) + 300];
+        for (int column = first; column < first + 512 - 40 * at; ++column) row.insert(column);
+    }
     return pattern;
 }
 
