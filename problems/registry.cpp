@@ -115,7 +115,10 @@ const std::vector<ProblemRow>& problems() {
           "temperatures,\n"
           "diagonal ones off the centre and a tridiagonal one at it. Symmetric positive definite.",
           block_laplacian_parameters(),
-          create_block_laplacian}},
+          create_block_laplacian},
+         /* has_grid */ true,
+         /* lengths */ {},
+         /* has_picture */ false},
         {{"matrix",
           {},
           "A general sparse linear system read from Matrix Market or PETSc files",
@@ -125,7 +128,9 @@ const std::vector<ProblemRow>& problems() {
           "that need a grid are refused; hyperplane list preconditioners says which kinds of matrices each one takes.",
           matrix_parameters(),
           create_matrix},
-         /* has_grid */ false},
+         /* has_grid */ false,
+         /* lengths */ {},
+         /* has_picture */ false},
         {{"matrix_market",
           {},
           "A linear system on the points of a grid, read from Matrix Market or PETSc files",
@@ -133,14 +138,16 @@ const std::vector<ProblemRow>& problems() {
           "stands\n"
           "for, and the smallest stencil that holds every entry is used; it must have radius 2 or less.",
           matrix_market_parameters(),
-          create_matrix_market}},
+          create_matrix_market},
+         /* has_grid */ true,
+         /* lengths */ {},
+         /* has_picture */ false},
     };
     return rows;
 }
 
-Showing showing_of(const std::string& problem) {
-    const bool has_picture = problem != "block_laplacian" && problem != "matrix" && problem != "matrix_market";
-    return {"inputs/" + problem + ".ini", has_picture ? "docs/problems/" + problem + ".png" : ""};
+Showing showing_of(const ProblemRow& problem) {
+    return {"inputs/" + problem.name + ".ini", problem.has_picture ? "docs/problems/" + problem.name + ".png" : ""};
 }
 
 ParameterTable common_problem_parameters() {

@@ -18,6 +18,7 @@ using CreateProblem = std::unique_ptr<Problem> (*)(const Parameters&, const Cont
 struct ProblemRow : RegistryRow<CreateProblem> {
     bool has_grid = true;                  ///< whether [grid] means anything to the problem
     std::vector<OwnLengths> lengths = {};  ///< defaults of grid.lengths, where they are not those of the unit cube
+    bool has_picture = true;               ///< docs/problems/NAME.png, drawn by a script beside it
 };
 
 const std::vector<ProblemRow>& problems();
@@ -26,7 +27,7 @@ const std::vector<ProblemRow>& problems();
 struct Showing {
     std::string deck, picture;
 };
-Showing showing_of(const std::string& problem);
+Showing showing_of(const ProblemRow& problem);
 
 /// The keys of every problem: problem.name, [grid] and [time]. The description of grid.lengths names the problems with
 /// defaults of their own.

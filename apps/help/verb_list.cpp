@@ -46,7 +46,7 @@ std::vector<Line> problem_lines() {
             keys += " " + spec.key;
         }
         line.more.push_back(keys);
-        const Showing showing = showing_of(row.name);
+        const Showing showing = showing_of(row);
         line.more.push_back("deck: " + showing.deck);
         if (!showing.picture.empty()) line.more.push_back("picture: " + showing.picture);
         lines.push_back(std::move(line));

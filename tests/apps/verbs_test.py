@@ -16,7 +16,8 @@ class Explain(ProgramTest):
         decks = re.findall(r"deck: (\S+)", text)
         self.assertEqual(len(decks), len(json.loads(self.expect(0, "list", "--json").stdout)["problems"]))
         for path in decks + re.findall(r"picture: (\S+)", text):
-            self.assertTrue((INPUTS.parent / path).is_file(), path)
+            self.assertTrue((INPUTS.parent / path).is_file(), f"list problems names {path}, which does not exist; a problem without a "
+                            "picture has has_picture = false in its row of problems/registry.cpp")
         self.assertRegex(text, r"keys: .*reynolds")
         self.assertNotIn("deck:", self.expect(0, "list").stdout)
 
