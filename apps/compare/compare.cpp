@@ -27,9 +27,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double least_patience = 1.0;  // seconds
 
-std::uint64_t fingerprint(const StopCriteria& c) {
+std::uint64_t fingerprint(const StopCriteria& criteria) {
+    // All members are named, so that a new one does not compile until it is decided whether it belongs here.
+    const auto& [rtol, atol, max_iterations, divergence_tolerance, true_residual_every] = criteria;
+    static_cast<void>(true_residual_every);  // it changes what is shown, not where a solve ends
     std::uint64_t bits = 0;
-    for (double value : {c.rtol, c.atol, double(c.max_iterations), c.divergence_tolerance})
+    for (double value : {rtol, atol, double(max_iterations), divergence_tolerance})
         bits = scramble(bits ^ std::bit_cast<std::uint64_t>(value)) + 1;
     return bits;
 }
