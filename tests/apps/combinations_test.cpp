@@ -271,7 +271,8 @@ void expect_solved(const Combination& c, const std::string& solver, const Case& 
     std::vector<double> x = to_natural(du), r = product(expected.a, x);
     if (report.reason != StopReason::converged_rtol) {
         EXPECT_TRUE(may_stop_short(solver, c, report.reason))
-            << to_string(report.reason) << " after " << report.iterations << " iterations";
+            << to_string(report.reason) << " after " << report.iterations
+            << " iterations (may_stop_short names the preconditioners that are poor enough for this)";
         return;
     }
     for (std::size_t at = 0; at < r.size(); ++at) r[at] = expected.b[at] - r[at];
@@ -295,7 +296,9 @@ void expect_solved_or_refused(const Combination& c, Backend backend, const std::
             EXPECT_NE(message.find(due->text), message.npos)
                 << "to be refused with '" << due->text << "', was: " << (made ? "accepted" : message);
         } else if (!made) {
-            ADD_FAILURE() << "refused for a reason that refusals() does not know: " << message;
+            ADD_FAILURE() << "refused for a reason that refusals() does not know (if it is right to refuse this, the "
+                             "reason becomes a row there): "
+                          << message;
         } else {
             expect_solved(c, solver, *made);
         }
