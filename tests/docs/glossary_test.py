@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/glossary.md: a word has one row, or one for each context in brackets behind it, and families of precond are those of CMake."""
+"""docs/glossary.md: a word has one row, or one for each context in brackets behind it."""
 
 import pathlib
 import re
@@ -31,12 +31,6 @@ class Glossary(unittest.TestCase):
     def test_every_word_has_a_meaning(self):
         for row in ROWS:
             self.assertTrue(len(row) == 2 and all(row), row)
-
-    def test_families_are_those_of_cmake(self):
-        (meaning,) = [row[1] for row in ROWS if row[0] == "family (of `precond/`)"]
-        named = set(re.findall(r"`(\w+)`", meaning)) - {"room_families"}
-        listed = re.search(r"FAMILIES ([\w\s]+?)\s+SEES", (ROOT / "precond/CMakeLists.txt").read_text(encoding="utf-8"))[1]
-        self.assertEqual(named, set(listed.split()))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 
 The compiler and CMake see only sources that precond/CMakeLists.txt lists. This test reads every source, header and
 kernel text. room_families(precond ...) names the families, what they share, and the exceptions. A shared folder or
-file may include only those that stand before it in that list.
+file may include only those that stand before it in that list. The picture of the rooms in docs/architecture.md names
+all folders of precond/.
 """
 
 import re
@@ -14,6 +15,7 @@ import repository
 ROOM = "precond"
 INCLUDE = re.compile(rf'^\s*#\s*include\s*"{ROOM}/([^"]+)"')
 PARTS = ("SHARED", "FAMILIES", "SEES")
+PICTURE = "docs/architecture.md"
 
 
 def declared(text):
@@ -59,8 +61,20 @@ def faults_of(sources, lists):
     return faults
 
 
+def faults_of_picture(text, lists):
+    """What is wrong with the folders that the picture of the rooms names; a line of them is indented by two blanks."""
+    lines = text.partition(f"\n{ROOM}/ ")[2].partition("\nsolvers/")[0].splitlines()
+    drawn = {folder for line in lines if re.match(r"  \w+/", line) for folder in re.match(r"(?: +\w+/)+", line)[0].replace("/", " ").split()}
+    folders = {part for part in lists["SHARED"] + lists["FAMILIES"] if "." not in part}
+    return ([f"{PICTURE}: the picture of the rooms does not name {ROOM}/{folder}/" for folder in sorted(folders - drawn)] +
+            [f"{PICTURE}: the picture of the rooms names {ROOM}/{folder}/, which room_families({ROOM} ...) does not"
+             for folder in sorted(drawn - folders)])
+
+
 def check_itself():
     """The rules, on files that do not exist."""
+    picture = "\nprecond/  a room\n           text/ of it\n  factors/ walks/   shared\n  a/      one\n     within/ a\nsolvers/\n"
+    assert len(faults_of_picture(picture, {"SHARED": ["walks", "row.hpp"], "FAMILIES": ["a", "b"]})) == 2
     lists = declared(f"room_families({ROOM}\n  SHARED factors row.hpp walks\n  FAMILIES a b\n  SEES a=b)")
     for source, included, allowed in (
             ("a/x.cuh", "a/y.cuh", True), ("a/x.cuh", "walks/y.cuh", True), ("a/x.cuh", "b/y.cuh", True),
@@ -75,7 +89,9 @@ def check_itself():
 def main():
     check_itself()
     lists = declared((repository.ROOT / ROOM / "CMakeLists.txt").read_text(encoding="utf-8"))
-    return repository.report(ROOM, faults_of(repository.sources_of(ROOM), lists))
+    wrong_in_picture = faults_of_picture((repository.ROOT / PICTURE).read_text(encoding="utf-8"), lists)
+    print(*wrong_in_picture, sep="\n")
+    return max(repository.report(ROOM, faults_of(repository.sources_of(ROOM), lists)), bool(wrong_in_picture))
 
 
 sys.exit(main())
