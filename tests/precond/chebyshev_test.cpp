@@ -268,7 +268,8 @@ TEST(Chebyshev, SaysWhereAMatrixIsNotPositiveDefinite) {
         "chebyshev: the matrix is not positive definite");
     for (auto& row : data.blocks) row.at({})(0, 0) = 1e308;
     const StructMatrix large = matrix_of(Context::cpu(1), {"star7", 1, data.box, LayoutKind::natural}, data);
-    expect_error<SetupError>([&] { make("chebyshev", large)->setup(large); }, "so large that products with it are not");
+    expect_error<SetupError>([&] { make("chebyshev", large)->setup(large); },
+                             "so small on its diagonal, that what is computed with them is not");
     for (auto& row : data.blocks) row.at({})(0, 0) = -6.0;
     const StructMatrix negative = matrix_of(Context::cpu(1), {"star7", 1, data.box, LayoutKind::natural}, data);
     expect_error<SetupError>([&] { make("chebyshev", negative)->setup(negative); },
