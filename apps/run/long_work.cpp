@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -26,8 +27,9 @@ void LongWork::in_the_log(const std::string& text) {
     logging::info("{}", text);
 }
 
-LongWork::LongWork(std::string what, Say say, Pace pace, std::function<void()> at_scopes)
-    : what_(std::move(what)), say_(std::move(say)), pace_(pace), at_scopes_(std::move(at_scopes)) {
+LongWork::LongWork(std::string what, Say say, Pace pace, AtScope at_scope)
+    : what_(std::move(what)), say_(std::move(say)), pace_(pace), at_scope_(std::move(at_scope)) {
+    if (!say_) return;
     sigset_t all, before;  // signals go to the main thread
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -48,7 +50,7 @@ LongWork::~LongWork() {
 }
 
 void LongWork::begin(const char* name) {
-    if (at_scopes_) at_scopes_();
+    if (at_scope_) at_scope_(name);
     const std::lock_guard guard(mutex_);
     open_.emplace_back(name);
 }
@@ -81,15 +83,24 @@ std::string LongWork::line() const {
                        duration_text(elapsed.count()));
 }
 
-LongWorkOf::LongWorkOf(const Context& context, std::string what, LongWork::Say say, std::function<void()> at_scopes)
+LongWorkOf::LongWorkOf(const Context& context, std::string what, LongWork::Say say, LongWork::AtScope at_scope)
     : context_(context),
-      work_(std::move(what), std::move(say), LongWork::Pace::usual(), std::move(at_scopes)),
+      work_(std::move(what), std::move(say), LongWork::Pace::usual(), std::move(at_scope)),
       observed_(context.backend() == Backend::cpu && !context.profile()) {
     if (observed_) context_.set_profile(std::make_shared<Profile>(work_));
 }
 
 LongWorkOf::~LongWorkOf() {
     if (observed_) context_.set_profile(nullptr);
+}
+
+bool begun_by_all_ranks(std::string_view scope) {
+    constexpr std::string_view names[] = {
+        "setup",        "symbolic",      "factorisation", "rounding",                    // of most preconditioners
+        "coarse grids", "interpolation", "galerkin",      "coarsest grid", "smoothers",  // of multigrid
+        "candidates",   "sweep",         "selection",     "factors",                     // of par_ilut
+    };
+    return std::find(std::begin(names), std::end(names), scope) != std::end(names);
 }
 
 }  // namespace hyperplane

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -32,9 +33,11 @@ public:
         static Pace usual();
     };
 
-    /// The work begins now and lasts as long as this object.
-    explicit LongWork(std::string what, Say say = in_the_log, Pace pace = Pace::usual(),
-                      std::function<void()> at_scopes = {});
+    /// Is called with the name of a scope where it begins, and may throw to end the work there.
+    using AtScope = std::function<void(const char* name)>;
+
+    /// The work begins now and lasts as long as this object. Without `say` nothing is told.
+    explicit LongWork(std::string what, Say say = in_the_log, Pace pace = Pace::usual(), AtScope at_scope = {});
     ~LongWork() override;
     LongWork(const LongWork&) = delete;
     LongWork& operator=(const LongWork&) = delete;
@@ -51,7 +54,7 @@ private:
     std::string what_;
     Say say_;
     Pace pace_;
-    std::function<void()> at_scopes_;
+    AtScope at_scope_;
     Clock::time_point began_ = Clock::now();
     std::vector<std::string> open_;  ///< names of the scopes, the innermost last
     bool over_ = false;
@@ -63,8 +66,7 @@ private:
 /// Long work whose scopes in a context are told, too: on a CPU, unless the context has a profile that measures them.
 class LongWorkOf {
 public:
-    /// `at_scopes` is called where such a scope begins, and may throw to end the work there.
-    LongWorkOf(const Context& context, std::string what, LongWork::Say say, std::function<void()> at_scopes = {});
+    LongWorkOf(const Context& context, std::string what, LongWork::Say say, LongWork::AtScope at_scope = {});
     ~LongWorkOf();
     LongWorkOf(const LongWorkOf&) = delete;
     LongWorkOf& operator=(const LongWorkOf&) = delete;
@@ -74,5 +76,9 @@ private:
     LongWork work_;
     bool observed_;
 };
+
+/// Whether all ranks begin scopes of this name together during a set-up, so that they can decide there what all of them
+/// do. Other scopes, such as exchanges, may not be begun by every rank.
+bool begun_by_all_ranks(std::string_view scope);
 
 }  // namespace hyperplane

@@ -264,17 +264,17 @@ bool Simulation::solve_step(const TimeLevel& level, StepRow& row) {
 NewtonStep Simulation::newton_step(const TimeLevel& level, const StepRow& row) {
     const March march = march_at(row);
     std::optional<LongWorkOf> before_solve;
-    if (has_large_setup(case_) && is_first_rank(case_.context))
-        before_solve.emplace(
-            case_.context, setup_text(case_),
-            [this](const std::string& text) {
-                solves_.end_line();  // of the progress, which rests meanwhile
-                logging::info("{}", text);
-            },
-            [this] {
-                // Several ranks would have to agree, and their scopes may differ.
-                if (!case_.context.ranks() && stop_signal() != 0) throw StoppedInSetup();
-            });
+    if (has_large_setup(case_)) {
+        const LongWork::Say say = [this](const std::string& text) {
+            solves_.end_line();  // of the progress, which rests meanwhile
+            logging::info("{}", text);
+        };
+        before_solve.emplace(case_.context, setup_text(case_), is_first_rank(case_.context) ? say : LongWork::Say(),
+                             [this](const char* scope) {
+                                 if (case_.context.ranks() && !begun_by_all_ranks(scope)) return;
+                                 if (stop_signal(case_.context) != 0) throw StoppedInSetup();
+                             });
+    }
     NewtonStep done = newton_->step(u_, level, [&](const Newton::LinearTask& task) {
         before_solve.reset();
         return solves_.solve(task, march);

@@ -152,6 +152,17 @@ class Mpi(ProcessesTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.expect(0, "diff", "whole.h5", "part.h5", "--tolerance", "0")
 
+    def test_a_long_set_up_is_stopped_on_all_ranks_between_its_parts(self):
+        deck = self.write("deck.ini", TRANSPORT.format(cells="50 50 41", steps=1)
+                          + "[matrix]\nformat = general\n[preconditioner]\nname = par_ilut\nrounds = 1\n")
+        stopped = self.run_processes(2, deck, "part.h5", environment={"HYPERPLANE_STOP_AT": "6"})
+        self.assertEqual(stopped.returncode, 75, stopped.stderr)
+        self.assertEqual(self.record("part.h5")["solves"], [])
+        done = self.run_processes(3, deck, "part.h5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.expect(0, "run", deck, "--backend", "cpu", "--quiet", "--set", "output.file=whole.h5")
+        self.expect(0, "diff", "whole.h5", "part.h5", "--tolerance", "0")
+
     def test_a_rank_that_is_killed_ends_all(self):
         deck = self.write("deck.ini", POISSON.format(cells="80 80 80") + "rtol = 1e-300\nmax_iterations = 100000\n")
         self.expect_end_of_all_when_one_is_killed(3, deck, seconds=0.3)

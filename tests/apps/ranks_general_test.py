@@ -244,6 +244,23 @@ class RanksOfGeneralMatrices(ProgramTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.expect(0, "diff", "whole.h5", name, "--tolerance", "0")
 
+    def test_a_long_set_up_is_stopped_on_all_ranks_between_its_parts(self):
+        """Before the linear solve has begun; so large a matrix has a set-up that may take long."""
+        grid = "cells = 50 50 41"
+        for name in ("par_ilut\nrounds = 1", "sync_free_ilu\nscope = global"):
+            deck = self.write("deck.ini", TRANSPORT.format(steps=1).replace("cells = 21 19 23", grid) + f"[preconditioner]\nname = {name}\n")
+            self.assertEqual(self.run_ranks(deck, 1, "whole.h5").returncode, 0)
+            for look, ranks, then in ((3, 3, 2), (5, 2, 1)):
+                with self.subTest(f"{name}, {ranks} ranks, look {look}"):
+                    stopped = self.run_program("run", deck, "--ranks", str(ranks), "--threads", "1", "--backend", "cpu", "--quiet", "--fresh",
+                                               "--set", "output.file=part.h5", stop_at=f"{look}:{int(signal.SIGTERM)}")
+                    self.assertEqual(stopped.returncode, 75, stopped.stderr)
+                    self.assertIn("stopped by SIGTERM in step 1 after 0 iterations", stopped.stderr)
+                    self.assertEqual(self.record("part.h5")["solves"], [])
+                    done = self.run_ranks(deck, then, "part.h5")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.expect(0, "diff", "whole.h5", "part.h5", "--tolerance", "0")
+
     def test_checkpoints_within_a_solve_restart_on_another_number_of_ranks(self):
         deck = self.write("deck.ini", TRANSPORT.format(steps=3) + "[preconditioner]\nname = sync_free_ilu\n[ordering]\nname = rcm\n"
                           "[output]\nfields = true\ncheckpoint_minutes = 1e-9\n")

@@ -351,6 +351,18 @@ class Ranks(ProgramTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.expect(0, "diff", "whole.h5", name, "--tolerance", "0")
 
+    def test_a_long_set_up_is_stopped_on_all_ranks_between_its_parts(self):
+        deck = self.write("deck.ini", POISSON.format(cells="100 100 101") + "rtol = 1e-2\n[preconditioner]\nname = multigrid\n")
+        self.assertEqual(self.run_ranks(deck, 1, "whole.h5").returncode, 0)
+        for look, then in ((4, 2), (9, 1), (20, 3)):  # the assembly's end, the coarse grids, their smoothers
+            stopped = self.run_program("run", deck, "--ranks", "3", "--backend", "cpu", "--quiet", "--fresh", "--set",
+                                       "output.file=part.h5", stop_at=f"{look}:{int(signal.SIGTERM)}")
+            self.assertEqual(stopped.returncode, 75, stopped.stderr)
+            self.assertEqual(self.record("part.h5")["solves"], [])
+            done = self.run_ranks(deck, then, "part.h5")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.expect(0, "diff", "whole.h5", "part.h5", "--tolerance", "0")
+
     def test_checkpoints_within_a_solve_restart_on_another_number_of_ranks(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9") + "[output]\ncheckpoint_minutes = 1e-9\n")
         self.assertEqual(self.run_ranks(deck, 1, "whole.h5", "--set", "output.checkpoint_minutes=1e6").returncode, 0)
