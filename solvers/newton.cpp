@@ -15,7 +15,7 @@ constexpr double first_forcing = 0.3, most_forcing = 0.9, forcing_factor = 0.9; 
 constexpr double grown_factor = 2.0, grown_offset = 5.0;
 constexpr double rounding = 1e-13;       // of ||u||: corrections that rounding errors in F lead to
 constexpr double rounded_factor = 0.7;   // which no power of two is
-constexpr double rounding_errors = 4.0;  // as many as that factor and its inverse make, F makes in its sums
+constexpr double rounding_errors = 8.0;  // times those that the factor and its inverse make
 
 }  // namespace
 
@@ -96,7 +96,7 @@ double Newton::forcing_term() const {
 bool Newton::within_rounding(const Vector& u, const TimeLevel& level) {
     // F is linear along so short a correction, apart from rounding errors, and the linear solve lowers its norm.
     if (norm2(du_) <= rounding * norm2(u)) return true;
-    // trial = u + 4 (r(r(0.7 u) / 0.7) - u), where r rounds
+    // trial = u + 8 (r(r(0.7 u) / 0.7) - u), where r rounds
     copy(u, trial_);
     scale(rounded_factor, trial_);
     scale(rounding_errors / rounded_factor, trial_);
