@@ -158,8 +158,8 @@ TEST(BsrProduct, DividesUnevenRowsByTheirLengths) {
     EXPECT_EQ(threads(901, 14, 99, 34, 1), std::pair(4, true));
 }
 
-/// What the cases are named after; of few long rows the shared memory of bsr_staged has room for 1.4 times the blocks
-/// of the thread block's rows, and 8, so that five of them or more do not fit.
+/// The cases have the rows after which they are named: uneven ones and, in few_long, five or more that shared memory
+/// does not hold, which has room for 1.4 times the mean blocks of a thread block's rows, and 8 (bsr_staged).
 TEST(BsrProduct, CasesOfUnevenRowsHaveThem) {
     int uneven = 0;
     for (const ProductCase& c : product_cases()) {

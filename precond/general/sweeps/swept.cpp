@@ -72,7 +72,7 @@ struct TriangleCounts {
     }
 };
 
-/// Those below and above the diagonal.
+/// Returns the counts of the blocks below the diagonal, and of those above it.
 [[maybe_unused]] std::pair<TriangleCounts, TriangleCounts> triangles_of(const BlockPattern& p) {
     std::pair<TriangleCounts, TriangleCounts> counts;
     for (Index row = 0; row < p.rows(); ++row) {

@@ -49,8 +49,8 @@ public:
 
     /// What NVRTC compiles for the sweeps on a GPU.
     static rtc::Programs programs(const FilledPattern& filled, int dof, const SweepOptions& options);
-    /// What it compiles for triangles with so many blocks, whose rows are as uneven as those of `a`, which may lack
-    /// diagonal blocks.
+    /// Returns the programs that sweeps compile for triangles of `lower` and `upper` blocks, whose rows are as uneven
+    /// as those of the triangles of `a`. Diagonal blocks may be missing in `a`.
     static rtc::Programs programs(const BlockPattern& a, Index lower, Index upper, int dof,
                                   const SweepOptions& options);
 
