@@ -77,7 +77,9 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
                                  row.storage_note.empty() ? "" : "; ", row.storage_note));
 }
 
-std::string name_if_unsymmetric(const PreconditionerRow& row, const Parameters& parameters) {
+std::string name_with_causes(const PreconditionerRow& row, const Parameters& parameters,
+                             const PreconditionerTraits& traits) {
+    if (!traits.fixed || traits.symmetric) return row.name;
     std::vector<std::string> causes;
     const auto add = [&](const char* section, const char* key) {
         const std::string where = std::string(section) == "preconditioner" ? "" : section + std::string(".");

@@ -12,9 +12,10 @@ const PreconditionerRow& find_preconditioner(const std::string& name);
 std::vector<PreconditionerRow> smoothers();
 /// Throws UsageError if the row does not support the deck's preconditioner.storage.
 void check_storage(const PreconditionerRow& row, const Parameters& parameters);
-/// The name of the deck's preconditioner, which is not symmetric positive definite, with the keys that make it so:
-/// "sync_free_ilu with indefinite = true".
-std::string name_if_unsymmetric(const PreconditionerRow& row, const Parameters& parameters);
+/// Returns the preconditioner's name for Solver::check. If M is fixed and not symmetric positive definite, the keys
+/// that make it so follow: "sync_free_ilu with indefinite = true".
+std::string name_with_causes(const PreconditionerRow& row, const Parameters& parameters,
+                             const PreconditionerTraits& traits);
 /// Throws UsageError, naming the rows that would do, if a row does not take this kind of matrix or needs a symmetric
 /// one and this one is not.
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting);

@@ -73,7 +73,7 @@ std::unique_ptr<Solver> checked_solver(const GivenShape& matrix, const Precondit
                                        const Context& context) {
     auto solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context);
     solver->check_operator(matrix.name, matrix.shape.symmetric());
-    solver->check(traits.fixed && !traits.symmetric ? name_if_unsymmetric(row, parameters) : row.name, traits);
+    solver->check(name_with_causes(row, parameters, traits), traits);
     return solver;
 }
 

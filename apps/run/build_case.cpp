@@ -252,8 +252,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
             const std::string& entry = problem->shape().unsymmetric_entry;
             solver->check_operator(parameters.text("problem", "name") + (entry.empty() ? "" : " (" + entry + ")"),
                                    problem->shape().symmetric);
-            const bool unsymmetric = plan.traits.fixed && !plan.traits.symmetric;
-            solver->check(unsymmetric ? name_if_unsymmetric(row, parameters) : row.name, plan.traits);
+            solver->check(name_with_causes(row, parameters, plan.traits), plan.traits);
         });
     IndexSpace space = plan.space;
     // Where Eisenstat's form is refused, nobody needs to know which layout it would take.

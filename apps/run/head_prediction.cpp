@@ -65,8 +65,7 @@ void check_components(const Parameters& parameters, const Context& context, cons
     check_matrix(row, scaled_setting(parameters, setting));
     const PreconditionerPlan plan = plan_scaled(row, parameters, setting);
     solver.check_operator(parameters.text("problem", "name"), symmetric);
-    const bool unsymmetric = plan.traits.fixed && !plan.traits.symmetric;
-    solver.check(unsymmetric ? name_if_unsymmetric(row, parameters) : row.name, plan.traits);
+    solver.check(name_with_causes(row, parameters, plan.traits), plan.traits);
 }
 
 /// Leaves the sizes of blocks that solver and preconditioner take. Throws what is wrong with the first if they take
